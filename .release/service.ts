@@ -44,18 +44,17 @@ async function bundleCli(outdir: string): Promise<void> {
   });
 }
 
-/** Excludes the CLI's dynamic imports of the server and the contract from the bundle. */
+/**
+ * Excludes the server and the contract from the bundle of the CLI. A second copy of the server's
+ * errors would have other classes than the errors that the server throws.
+ */
 const loadedWhenNeeded: BunPlugin = {
   name: 'loaded-when-needed',
   setup(build) {
-    build.onResolve(
-      { filter: /^\.\..*\/(server|mcp|sdk\/contract)\// },
-      ({ path, importer, kind }) => {
-        if (kind !== 'dynamic-import') return undefined;
-        const target = relative(join(root, 'cli'), join(importer, '..', path));
-        return { path: target.replaceAll('\\', '/'), external: true };
-      },
-    );
+    build.onResolve({ filter: /^\.\..*\/(server|mcp|sdk\/contract)\// }, ({ path, importer }) => {
+      const target = relative(join(root, 'cli'), join(importer, '..', path));
+      return { path: target.replaceAll('\\', '/'), external: true };
+    });
   },
 };
 

@@ -114,6 +114,14 @@ test('the package contains the dynamically imported contract, server and admin c
   );
 });
 
+test("the packed CLI recognizes the server's errors", async () => {
+  const run = (...args: string[]) => project.run([installed.memory, ...args], env);
+  await expect(run('keys', 'list')).rejects.toThrow("Run this command in the server's folder");
+  const created = await run('keys', 'create', '--database', project.file('created.db'));
+  expect(created).toStartWith('mk_');
+  await expect(run('doctor', '--database', 'http://x')).rejects.toThrow('exited with status 2');
+});
+
 test('the package contains the model, its licence and a notice', async () => {
   const database = `sqlite:${project.file('meaning.db')}`;
   const own = { ...env, MEMORY_EMBEDDINGS: 'local' };
