@@ -151,7 +151,9 @@ describe('The API reference at /docs', () => {
       await page.getByText('items[].highlights[].start').waitFor();
       await expectAccessible(page);
       const form = page.getByRole('form', { name: 'Try searchMemories' });
-      await form.getByLabel('metadata, as key=value').fill('a=b');
+      const metadata = form.getByLabel('metadata, as key=value');
+      expect(await metadata.getAttribute('placeholder')).toBe('source=chat');
+      await metadata.fill('a=b');
       const sent = page.waitForRequest(/metadata/);
       await form.getByRole('button', { name: 'Send the request' }).click();
       expect((await sent).url()).toEndWith('/v1/memories/search?metadata%5Ba%5D=b');

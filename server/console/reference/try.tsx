@@ -22,7 +22,7 @@ export function Try({ operation, resolve }: { operation: Described; resolve: Res
           <Input
             key={parameter.name}
             label={labelOf(parameter)}
-            placeholder={String(parameter.example ?? '')}
+            placeholder={exampleOf(parameter)}
             value={values[parameter.name] ?? ''}
             onValue={(value) => setValues((all) => ({ ...all, [parameter.name]: value }))}
           />
@@ -72,8 +72,18 @@ export function Try({ operation, resolve }: { operation: Described; resolve: Res
   );
 }
 
-function labelOf({ name, in: location }: Parameter): string {
-  return name === 'metadata' && location === 'query' ? 'metadata, as key=value' : name;
+const isFilter = ({ name, in: location }: Parameter) => name === 'metadata' && location === 'query';
+
+function labelOf(parameter: Parameter): string {
+  return isFilter(parameter) ? 'metadata, as key=value' : parameter.name;
+}
+
+function exampleOf(parameter: Parameter): string {
+  const { example = '' } = parameter;
+  if (!isFilter(parameter)) return String(example);
+  return Object.entries(Object(example))
+    .map((pair) => pair.join('='))
+    .join();
 }
 
 async function send(operation: Described, values: Values, body: string): Promise<Answer> {
