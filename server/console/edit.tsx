@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { type Memory, PreconditionFailedError, type UpdateRequest } from '../../sdk/index.ts';
+import { messageOf } from './format.ts';
 import { useAction } from './loading.ts';
 import { Failure, Form, Input, TextArea } from './parts.tsx';
 import type { Session } from './session.ts';
@@ -15,7 +16,7 @@ export function Edit({ session, memory, onClose }: EditProps) {
   const [occurredAt, setOccurredAt] = useState(memory.occurredAt ?? '');
   const [expiresAt, setExpiresAt] = useState(memory.expiresAt ?? '');
   const save = useAction(async () => {
-    const given = { content, metadata: JSON.parse(metadata), occurredAt, expiresAt };
+    const given = { content, metadata: readMetadata(metadata), occurredAt, expiresAt };
     const changes = changesOf(memory, given);
     if (Object.keys(changes).length === 0) return;
     await session.client.update(memory.id, changes, { ifVersion: memory.version });
@@ -62,6 +63,14 @@ export function Edit({ session, memory, onClose }: EditProps) {
       </div>
     </Form>
   );
+}
+
+function readMetadata(text: string): object {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`metadata: ${messageOf(error)}`);
+  }
 }
 
 type Given = { content: string; metadata: object; occurredAt: string; expiresAt: string };

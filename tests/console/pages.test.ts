@@ -73,6 +73,16 @@ inBrowser('a key that is revoked ends the session', async () => {
   expect(opened.problems.splice(0)).toEqual([expect.stringContaining('401')]);
 });
 
+inBrowser('metadata that is not JSON is refused by its name', async () => {
+  const { id } = await server.client.save({ userId: 'ada', content: 'Likes tea' });
+  const { page } = await open(`${server.url}/console#key=${server.key}`);
+  await page.goto(`${server.url}/console#/memories/${id}`);
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await page.getByLabel('Metadata, as JSON').fill("{ 'role': 'user' }");
+  await page.getByRole('button', { name: 'Save' }).click();
+  expect(await page.getByRole('alert').textContent()).toMatch(/^metadata: /);
+});
+
 inBrowser('a phone of 360 pixels needs no scrolling to the side', async () => {
   const content = 'WithoutAnySpace'.repeat(40);
   const { id } = await server.client.save({ userId: content.slice(0, 256), content });
