@@ -122,7 +122,7 @@ function Results({ of: results, isRunning }: { of: Result[]; isRunning: boolean 
               <tr key={name}>
                 <td>{name}</td>
                 <td class={isBad ? 'failed' : ''}>{message}</td>
-                <td>
+                <td class="id">
                   {memoryId !== undefined && (
                     <a href={hrefTo(['memories', memoryId])}>{memoryId}</a>
                   )}

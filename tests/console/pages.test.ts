@@ -97,6 +97,11 @@ inBrowser('a phone of 360 pixels needs no scrolling to the side', async () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
     await expectAccessible(page);
   }
+  await page.goto(`${server.url}/console#/add?user=ada`);
+  await page.getByRole('textbox', { name: 'Text' }).fill('Likes tea');
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await page.getByRole('cell', { name: 'saved' }).waitFor();
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
 });
 
 test('each page and its files stay below 60 KB, compressed', async () => {
