@@ -18,16 +18,12 @@ export type DiskCall = 'fsync' | 'fdatasync' | 'pwrite64';
 /** The delay of every fsync in a run that injects no fault into fsync. */
 const slowMicros = 2_000;
 
-/**
- * Returns a strace command that injects `what`, for example `signal=KILL:when=3`, into the calls.
- * With a `path`, only calls on that file are affected.
- */
-export function tampering(calls: DiskCall[], what: string, path?: string): string[] {
+/** Returns a strace command that injects `what` into the calls, such as `signal=KILL:when=3`. */
+export function tampering(calls: DiskCall[], what: string): string[] {
   const inject = ['-e', `inject=${calls}:${what}`];
   if (!calls.includes('fsync')) inject.push('-e', `inject=fsync:delay_exit=${slowMicros}`);
   const traced = ['-e', `trace=${[...new Set([...calls, 'fsync'])]}`];
-  const only = path === undefined ? [] : ['-P', path];
-  return [program, '-f', '-qq', '-o', '/dev/null', ...only, ...traced, ...inject];
+  return [program, '-f', '-qq', '-o', '/dev/null', ...traced, ...inject];
 }
 
 /** Makes system calls on the file fail in all threads of a running process until `detach`. */
