@@ -1,20 +1,23 @@
 import { statSync } from 'node:fs';
 import { median } from '../bench/kit/numbers.ts';
 import { memoryBytes } from '../support/process.ts';
-import { createRandom } from '../support/random.ts';
+import { createRandom, type Random } from '../support/random.ts';
+import { importable } from '../support/writes.ts';
+import { type Call, send } from './api.ts';
 import { createViolations } from './harness.ts';
 import { startLoad } from './load.ts';
 import { createTarget, restart, type Target } from './target.ts';
-import { startMixedLoad } from './traffic/mixed.ts';
+import { toolCall } from './traffic/bodies.ts';
+import { startLoops } from './traffic/loops.ts';
 
 /*
  *   bun tests/faults/soak.ts [minutes]
  *
- * In the first half of the time, clients write while the server is killed or stopped, and started
- * again, every few seconds. In the second half, clients send requests of all kinds without a pause
- * to a new server, whose resident memory is printed once a minute: the median of the minute's
- * samples, and the highest. The median must stay below a limit and must not grow. With
- * FAULTS_EMBEDDINGS=local, the service has its model.
+ * Some clients write, and others send requests of most other kinds without a pause. In the first
+ * half of the time, the server is killed or stopped, and started again, every few seconds. In the
+ * second half, it runs undisturbed, every request must succeed, and its resident memory is printed
+ * once a minute: the median of the minute's samples, and the highest. The median must stay below a
+ * limit and must not grow. With FAULTS_EMBEDDINGS=local, the service has its model.
  */
 
 /** Of each half. Memory is judged once a minute. */
@@ -22,8 +25,8 @@ const minutes = Math.ceil(Number(process.argv[2] ?? 30) / 2);
 const seed = Number(process.env.FAULTS_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const writers = 8;
 const pauseMs = 20;
+const others = 4;
 const restartEveryMs = { from: 5_000, to: 25_000 };
-const clients = 12;
 const samplesPerMinute = 240;
 const settleMs = 20_000;
 const maxMegabytes = 350;
@@ -31,20 +34,47 @@ const maxLogMegabytes = 128;
 /** The permitted growth, as a ratio between the last third and the middle third of the minutes. */
 const maxGrowth = 1.1;
 const megabyte = 1024 * 1024;
+const maxDocument = 4_000_000;
 
 const random = createRandom(seed);
 const violations = createViolations();
-console.log(`soak: ${minutes} minutes of restarts, ${minutes} of mixed load, seed ${seed}`);
-await restartUnderLoad();
-await watchUnderLoad();
+let requests = 0;
+let isDisturbed = true;
+
+console.log(`soak: ${minutes} minutes of restarts, ${minutes} without, seed ${seed}`);
+await soak();
 for (const violation of violations.list()) console.log(`violation: ${violation}`);
 console.log(violations.count() === 0 ? 'soak: held' : 'soak: BROKEN');
 process.exitCode = violations.count() === 0 ? 0 : 1;
 
-async function restartUnderLoad(): Promise<void> {
+async function soak(): Promise<void> {
   await using target = createTarget();
   await target.start();
   const load = startLoad({ target, violations, random, clients: writers, pauseMs });
+  const loops = startLoops(
+    Array.from({ length: others }, (_, index) => {
+      const own = random.fork(index);
+      return () => sendOne(target, callOf(own));
+    }),
+  );
+  console.log(JSON.stringify(await restartRepeatedly(target)));
+  isDisturbed = false;
+  const medians: number[] = [];
+  for (let minute = 1; minute <= minutes; minute += 1) {
+    medians.push(await watchMinute(target, minute));
+  }
+  await Promise.all([loops.stop(), load.stop()]);
+  await Bun.sleep(settleMs);
+  console.log(`${settleMs / 1_000} s after the load: ${residentMegabytes(target)} MB`);
+  console.log(JSON.stringify({ requests, ...(await load.settle(60_000)) }));
+  const third = Math.floor(medians.length / 3);
+  if (third === 0) return;
+  const growth = median(medians.slice(-third)) / median(medians.slice(third, 2 * third));
+  console.log(`last third / middle third: ${growth.toFixed(3)}`);
+  if (growth > maxGrowth) violations.add(`memory grew by ${growth.toFixed(3)}`);
+}
+
+async function restartRepeatedly(target: Target) {
   const until = performance.now() + minutes * 60_000;
   const counts = { kills: 0, stops: 0 };
   while (performance.now() < until) {
@@ -59,32 +89,53 @@ async function restartUnderLoad(): Promise<void> {
       counts.stops += 1;
     }
   }
-  console.log(JSON.stringify({ ...counts, ...(await load.settle(60_000)) }));
+  return counts;
 }
 
-async function watchUnderLoad(): Promise<void> {
-  await using target = createTarget();
-  await target.start();
-  console.log(`idle: ${residentMegabytes(target)} MB`);
-  const load = startMixedLoad(target, random, clients);
-  const medians: number[] = [];
-  for (let minute = 1; minute <= minutes; minute += 1) {
-    medians.push(await watchMinute(target, minute, load.counts));
-  }
-  await load.stop();
-  await Bun.sleep(settleMs);
-  console.log(`${settleMs / 1_000} s after the load: ${residentMegabytes(target)} MB`);
-  console.log(JSON.stringify(load.counts));
-  for (const failure of load.failures) violations.add(failure);
-  const third = Math.floor(medians.length / 3);
-  if (third === 0) return;
-  const growth = median(medians.slice(-third)) / median(medians.slice(third, 2 * third));
-  console.log(`last third / middle third: ${growth.toFixed(3)}`);
-  if (growth > maxGrowth) violations.add(`memory grew by ${growth.toFixed(3)}`);
+/** Returns a request that the writers do not send, most often for one of their users. */
+function callOf(own: Random): Call {
+  const user = `userId=client-${own.between(0, writers)}`;
+  const name = `${own.between(0, 20)}`;
+  const get = (path: string): Call => ({ method: 'GET', path });
+  const tool = (name: string, args: object): Call => {
+    const path = `/mcp/users/client-${own.between(0, writers)}`;
+    return { method: 'POST', path, body: toolCall(name, args) };
+  };
+  const document = () => 'lorem ipsum '.repeat(1 + (maxDocument / 12) * own.next() ** 12);
+  const newItem = () => ({ ...importable(name), id: `mem_${own.next().toString(36).slice(2)}` });
+  const items = () => Array.from({ length: own.between(50, 500) }, newItem);
+  return own.pick<() => Call>([
+    () => get(`/v1/memories?${user}&limit=50`),
+    () => get(`/v1/memories?${user}&type=ticket&metadata[subject]=dark`),
+    () => get(`/v1/memories/search?${user}&query=prefers+dark+cafe`),
+    () => get(`/v1/export?${user}&limit=1000`),
+    () => get('/v1/users?limit=100&order=bytes'),
+    () => get('/v1/stats'),
+    () => tool('search_memories', { query: 'dark mode' }),
+    () => tool('list_memories', {}),
+    () => ({ method: 'POST', path: '/v1/import', body: { items: items() } }),
+    () => ({ method: 'DELETE', path: `/v1/memories?userId=${name}` }),
+    () => {
+      const body = { userId: 'documents', externalId: name, data: { text: document() } };
+      return { method: 'POST', path: '/v1/ingest/document', body };
+    },
+  ])();
+}
+
+async function sendOne(target: Target, call: Call): Promise<void> {
+  await target.whenUp();
+  const mustSucceed = !isDisturbed;
+  const begun = performance.now();
+  const reply = await send(target, call);
+  requests += 1;
+  if (!mustSucceed || (reply !== null && reply.status < 300)) return;
+  const ms = Math.round(performance.now() - begun);
+  const answer = `${reply?.status ?? 'no response'} ${reply?.text.slice(0, 200) ?? ''}`;
+  violations.add(`${call.method} ${call.path} after ${ms} ms: ${answer}`);
 }
 
 /** Prints a line and returns the median of the resident memory. */
-async function watchMinute(target: Target, minute: number, counts: Record<string, number>) {
+async function watchMinute(target: Target, minute: number): Promise<number> {
   const samples: number[] = [];
   while (samples.length < samplesPerMinute) {
     await Bun.sleep(60_000 / samplesPerMinute);
@@ -93,7 +144,6 @@ async function watchMinute(target: Target, minute: number, counts: Record<string
   const [resident, log] = [median(samples), fileMegabytes(target, '-wal')];
   if (resident > maxMegabytes) violations.add(`minute ${minute}: ${resident} MB of memory`);
   if (log > maxLogMegabytes) violations.add(`minute ${minute}: the WAL has ${log} MB`);
-  const requests = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const mapped = Math.round(memoryBytes(target.pid, 'RssFile') / megabyte);
   console.log(
     `minute ${minute}: ${resident} MB, at most ${Math.max(...samples)} MB; of this ${mapped} MB ` +
