@@ -3,43 +3,28 @@ import { newPrimary } from '../support/postgres-pair.ts';
 import { findProgram } from '../support/postgres-program.ts';
 import type { Random } from '../support/random.ts';
 import { Skipped } from './harness.ts';
-import { createTarget, restart, type Target } from './target.ts';
+import { createTarget, restart } from './target.ts';
 
-/** Several server processes on one database. Clients use the fleet like a single server. */
-export type Fleet = {
-  /** Each access to `url` returns the URL of a random running server. */
-  target: Target;
-  start(): Promise<void>;
-  /** Kills a server and starts it again. */
-  restart(index: number): Promise<void>;
-  /** Suspends a server for `forMs` with SIGSTOP. */
-  stall(index: number, forMs: number): Promise<void>;
-  /**
-   * Returns the sum of the numbers that `pattern` captures in the servers' standard error, across
-   * all starts. A match without a number counts as 1.
-   */
-  count(pattern: RegExp): number;
-  remove(): Promise<void>;
-};
+export type Fleet = ReturnType<typeof createFleet>;
 
+type Options = { variants: string[]; random: Random };
+
+/** Creates several server processes on one database. Clients use `target` like a single server. */
 export function createFleet(
   size: number,
   { random, ...options }: Options & { databaseUrl: string },
-): Fleet {
+) {
   const targets = Array.from({ length: size }, () => createTarget(options));
   const logs: string[] = [];
-
-  function anyUrl(): string {
+  const pickRunning = () => {
     const running = targets.filter((target) => target.running() && target.url !== '');
-    return random.pick(running.length > 0 ? running : targets).url;
-  }
-
-  const [first = createTarget(options)] = targets;
+    return random.pick(running.length > 0 ? running : targets);
+  };
   return {
     target: {
-      ...first,
+      ...random.pick(targets),
       get url() {
-        return anyUrl();
+        return pickRunning().url;
       },
       whenUp: () => Promise.any(targets.map((target) => target.whenUp())),
     },
@@ -47,21 +32,24 @@ export function createFleet(
       // Starting all servers at once makes them create the tables concurrently.
       await Promise.all(targets.map((target) => target.start()));
     },
-    async restart(index) {
-      const target = targets[index];
-      if (target === undefined) return;
+    /** Kills a server and starts it again. */
+    async restartOne() {
+      const target = random.pick(targets);
       logs.push(target.log());
       await restart(target);
     },
-    async stall(index, forMs) {
-      targets[index]?.signal('SIGSTOP');
+    /** Suspends a server with SIGSTOP. */
+    async pauseOne(forMs: number) {
+      const target = random.pick(targets);
+      target.signal('SIGSTOP');
       await Bun.sleep(forMs);
-      targets[index]?.signal('SIGCONT');
+      target.signal('SIGCONT');
     },
-    count(pattern) {
+    /** Returns the sum of the numbers that `pattern` captures in what the servers have logged. */
+    sumOf(pattern: RegExp): number {
       const texts = [...logs, ...targets.map((target) => target.log())];
       const found = texts.flatMap((text) => [...text.matchAll(pattern)]);
-      return found.reduce((sum, [, number = '1']) => sum + Number(number), 0);
+      return found.reduce((sum, [, number]) => sum + Number(number), 0);
     },
     async remove() {
       await Promise.all(targets.map((target) => target.remove()));
@@ -69,16 +57,19 @@ export function createFleet(
   };
 }
 
-type Options = { variants: string[]; random: Random };
-
 /**
- * Runs `work` with servers on a separate PostgreSQL server, which the harness may crash. Ignores
- * TEST_POSTGRES_URL.
+ * Runs `work` with servers on a separate PostgreSQL server. Each call of `disturb` causes a random
+ * fault and counts it in `faults`.
  */
 export async function onSeparatePostgres<T>(
   size: number,
   options: Options,
-  work: (given: { fleet: Fleet; url: string; crash(): Promise<void> }) => Promise<T>,
+  work: (given: {
+    fleet: Fleet;
+    url: string;
+    disturb(pauseMs: number): Promise<void>;
+    faults: Record<string, number>;
+  }) => Promise<T>,
 ): Promise<T> {
   try {
     await findProgram();
@@ -88,16 +79,27 @@ export async function onSeparatePostgres<T>(
   const node = await newPrimary();
   const { url } = node;
   const fleet = createFleet(size, { ...options, databaseUrl: url });
+  const faults = { kills: 0, pauses: 0, connectionTerminations: 0, databaseCrashes: 0 };
+  async function disturb(pauseMs: number): Promise<void> {
+    const share = options.random.next();
+    if (share < 0.3) {
+      faults.kills += 1;
+      await fleet.restartOne();
+    } else if (share < 0.65) {
+      faults.pauses += 1;
+      await fleet.pauseOne(pauseMs);
+    } else if (share < 0.88) {
+      faults.connectionTerminations += 1;
+      await terminateConnections(url);
+    } else {
+      faults.databaseCrashes += 1;
+      await node.stopNow();
+      await node.start();
+    }
+  }
   try {
     await fleet.start();
-    return await work({
-      fleet,
-      url,
-      async crash() {
-        await node.stopNow();
-        await node.start();
-      },
-    });
+    return await work({ fleet, url, disturb, faults });
   } finally {
     await fleet.remove();
     await node.remove();
@@ -105,7 +107,7 @@ export async function onSeparatePostgres<T>(
 }
 
 /** Terminates all other connections to the database, including those with an open transaction. */
-export async function terminateConnections(url: string): Promise<void> {
+async function terminateConnections(url: string): Promise<void> {
   await query(
     url,
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity

@@ -1,5 +1,5 @@
 import type { Random } from '../support/random.ts';
-import { type Fleet, onSeparatePostgres, terminateConnections } from './fleet.ts';
+import { onSeparatePostgres } from './fleet.ts';
 import { type Figures, type Harness, type Run, Skipped, type Violations } from './harness.ts';
 import { buildChecker, type Checker } from './linearizability/checker.ts';
 import { startClients } from './linearizability/clients.ts';
@@ -25,14 +25,16 @@ const proof =
   'operations with an unknown outcome may take effect at any later time; to test the checker, a ' +
   'history with one falsified stale read must be rejected';
 
+const control = {
+  without: 'a database query for each search (the first result is returned again)',
+  variants: ['search-once'],
+};
+
 export const linear: Harness = {
   id: 'P29',
   promise: 'Operations on a single server are linearizable',
   proof: proof.replace('FAULTS', 'the server receives SIGKILL, SIGSTOP and SIGTERM'),
-  control: {
-    without: 'one correct read (replaced by a stale read in the history)',
-    variants: ['falsified-read'],
-  },
+  control,
   run: (options) => check(options, recordAlone),
 };
 
@@ -46,10 +48,7 @@ export const linearServers: Harness = {
     `, at random, one of ${servers} servers receives SIGKILL or SIGSTOP, all database ` +
       'connections are terminated, or PostgreSQL crashes',
   ),
-  control: {
-    without: 'a database query for each search (the first result is returned again)',
-    variants: ['search-once'],
-  },
+  control,
   run: (options) => check(options, recordServers),
 };
 
@@ -59,12 +58,11 @@ async function check(run: Run, record: (run: Run) => Promise<Recorded>): Promise
   const checker = buildChecker(run.folder);
   if (typeof checker === 'string') throw new Skipped(checker);
   const { history, faults } = await record(run);
-  const falsify = run.variants.includes('falsified-read');
-  return { ...faults, ...evaluate(history, checker, falsify, run.violations) };
+  return { ...faults, ...evaluate(history, checker, run.violations) };
 }
 
-async function recordAlone({ random, tier }: Run): Promise<Recorded> {
-  await using target = createTarget();
+async function recordAlone({ random, tier, variants }: Run): Promise<Recorded> {
+  await using target = createTarget({ variants });
   await target.start();
   const faults = { kills: 0, pauses: 0, stops: 0 };
   const inject = async () => {
@@ -74,11 +72,8 @@ async function recordAlone({ random, tier }: Run): Promise<Recorded> {
 }
 
 function recordServers({ random, tier, variants }: Run): Promise<Recorded> {
-  return onSeparatePostgres(servers, { random, variants }, async ({ fleet, url, crash }) => {
-    const faults = { kills: 0, pauses: 0, connectionTerminations: 0, databaseCrashes: 0 };
-    const inject = async () => {
-      faults[await injectFleetFault(fleet, random, url, crash)] += 1;
-    };
+  return onSeparatePostgres(servers, { random, variants }, async ({ fleet, disturb, faults }) => {
+    const inject = () => disturb(random.between(pausedMs.from, pausedMs.to));
     const ms = serversDurationMs[tier];
     return { history: await underFaults(fleet.target, random, ms, inject), faults };
   });
@@ -112,36 +107,12 @@ async function injectFault(target: Target, random: Random): Promise<'kills' | 'p
   return share < 0.6 ? 'stops' : 'kills';
 }
 
-async function injectFleetFault(
-  fleet: Fleet,
-  random: Random,
-  url: string,
-  crash: () => Promise<void>,
-) {
-  const share = random.next();
-  const server = random.between(0, servers);
-  if (share < 0.35) {
-    await fleet.stall(server, random.between(pausedMs.from, pausedMs.to));
-    return 'pauses';
-  }
-  if (share < 0.55) {
-    await terminateConnections(url);
-    return 'connectionTerminations';
-  }
-  if (share < 0.65) {
-    await crash();
-    return 'databaseCrashes';
-  }
-  await fleet.restart(server);
-  return 'kills';
-}
-
-function evaluate(history: History, checker: Checker, falsify: boolean, violations: Violations) {
+function evaluate(history: History, checker: Checker, violations: Violations) {
   const { operations, strange } = operationsOf(history);
   for (const text of strange) violations.add(text);
   const wrong = falsified(operations);
   if (wrong === null) violations.add('the history contains no read that can be falsified');
-  const report = checker.check(falsify && wrong !== null ? wrong : operations);
+  const report = checker.check(operations);
   for (const key of report.violations)
     violations.add(`not linearizable: ${explain(operations, key)}`);
   for (const key of report.undecided) violations.add(`the checker timed out: ${key}`);

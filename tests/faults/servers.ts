@@ -1,8 +1,7 @@
 import { query } from '../support/postgres.ts';
-import type { Random } from '../support/random.ts';
 import { until } from '../support/until.ts';
 import { sendOrThrow } from './api.ts';
-import { type Fleet, onSeparatePostgres, terminateConnections } from './fleet.ts';
+import { type Fleet, onSeparatePostgres } from './fleet.ts';
 import type { Figures, Harness, Run, Violations } from './harness.ts';
 import { startLoad } from './load.ts';
 
@@ -11,8 +10,8 @@ const durationMs = { quick: 15_000, full: 600_000 };
 const clients = 6;
 const perBatch = 100;
 const batchesAtOnce = 6;
-/** The lease of the variant 'short-lease'. */
-const leaseMs = 1_000;
+/** Longer than the lease of the variant 'short-lease'. */
+const pauseMs = 1_600;
 /** With more records in the queue, the filler waits, so that it is empty soon after the load. */
 const maxPending = 20_000;
 const drainWithinMs = 60_000;
@@ -40,22 +39,27 @@ export const severalServers: Harness = {
 
 function run({ tier, variants, random, violations }: Run): Promise<Figures> {
   const options = { random, variants: [...wiring, ...variants] };
-  return onSeparatePostgres(servers, options, async ({ fleet, url, crash }) => {
+  return onSeparatePostgres(servers, options, async ({ fleet, url, disturb, faults }) => {
     await countEffects(url);
     const load = startLoad({ target: fleet.target, violations, random, clients });
     const filler = createRecords(fleet);
-    const faults = await disturb({ fleet, filler, url, crash, random }, durationMs[tier]);
+    const end = performance.now() + durationMs[tier];
+    while (performance.now() < end) {
+      await until(async () => filler.total() - (await countResults(url)) < maxPending, waiting);
+      // Enqueues enough records to keep every server busy when the fault occurs.
+      await filler.accept(batchesAtOnce);
+      await Bun.sleep(random.between(0, 100));
+      await disturb(pauseMs);
+    }
     const compared = await load.settle(drainWithinMs);
     const effects = await auditEffects(url, filler.total(), violations);
-    const rejectedResults = fleet.count(/^rejected (\d+)/gm);
+    const rejectedResults = fleet.sumOf(/^rejected (\d+)/gm);
     return { ...compared, ...faults, ...effects, rejectedResults };
   });
 }
 
-type Records = { accept(batches: number): Promise<void>; total(): number };
-
 /** Ingests records that are never changed later, so that each must have exactly one result. */
-function createRecords({ target }: Fleet): Records {
+function createRecords({ target }: Fleet) {
   let batches = 0;
   async function acceptBatch(): Promise<void> {
     batches += 1;
@@ -67,43 +71,11 @@ function createRecords({ target }: Fleet): Records {
     await sendOrThrow(target, { ...call, idempotencyKey: name });
   }
   return {
-    accept: async (count) => void (await Promise.all(Array.from({ length: count }, acceptBatch))),
+    async accept(count: number) {
+      await Promise.all(Array.from({ length: count }, acceptBatch));
+    },
     total: () => batches * perBatch,
   };
-}
-
-type Disturbed = {
-  fleet: Fleet;
-  filler: Records;
-  url: string;
-  crash(): Promise<void>;
-  random: Random;
-};
-
-async function disturb({ fleet, filler, url, crash, random }: Disturbed, forMs: number) {
-  const counts = { kills: 0, pauses: 0, connectionTerminations: 0, databaseCrashes: 0 };
-  const end = performance.now() + forMs;
-  while (performance.now() < end) {
-    await until(async () => filler.total() - (await countResults(url)) < maxPending, waiting);
-    // Enqueues enough records to keep every server busy when the fault occurs.
-    await filler.accept(batchesAtOnce);
-    await Bun.sleep(random.between(0, 100));
-    const draw = random.next();
-    if (draw < 0.25) {
-      await fleet.restart(random.between(0, servers));
-      counts.kills += 1;
-    } else if (draw < 0.6) {
-      await fleet.stall(random.between(0, servers), leaseMs * 1.6);
-      counts.pauses += 1;
-    } else if (draw < 0.85) {
-      await terminateConnections(url);
-      counts.connectionTerminations += 1;
-    } else {
-      await crash();
-      counts.databaseCrashes += 1;
-    }
-  }
-  return counts;
 }
 
 async function countResults(url: string): Promise<number> {

@@ -59,8 +59,6 @@ export const variants: Record<string, Variant> = {
       );
     },
   },
-  /** The service is unchanged; the harness falsifies one read in the recorded history. */
-  'falsified-read': {},
   /** The service is unchanged; the primary does not wait for its standby. */
   'asynchronous-standby': {},
   'no-body-limit': { env: { MEMORY_MAX_BODY_BYTES: '1073741824' } },
