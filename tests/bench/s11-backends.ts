@@ -58,12 +58,8 @@ export const backends: Benchmark = {
   ids: ['S11'],
   title: 'SQLite and PostgreSQL',
   async run(context) {
-    const node = await newPrimary(dirname(context.folder));
-    try {
-      return section(await measure(context, node));
-    } finally {
-      await node.remove();
-    }
+    await using node = await newPrimary(dirname(context.folder));
+    return section(await measure(context, node));
   },
 };
 

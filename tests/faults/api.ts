@@ -1,6 +1,7 @@
 import type { Memory } from '../../sdk/contract/memory.ts';
 import type { Page } from '../../sdk/contract/page.ts';
 import type { Health } from '../../sdk/contract/status.ts';
+import { until } from '../support/until.ts';
 import type { Violations } from './harness.ts';
 import type { Target } from './target.ts';
 
@@ -10,8 +11,6 @@ export type Call = {
   path: string;
   body?: unknown;
   idempotencyKey?: string;
-  apiKey?: string;
-  headers?: Record<string, string>;
 };
 
 export type Reply = { status: number; text: string; headers: Headers };
@@ -20,16 +19,15 @@ const answerWithinMs = 5_000;
 
 /** Sends the request once. Returns null if no response arrived; the outcome is then unknown. */
 export async function send(target: Pick<Target, 'url' | 'key'>, call: Call): Promise<Reply | null> {
-  const { method, path, body, idempotencyKey, apiKey = target.key, headers } = call;
+  const { method, path, body, idempotencyKey } = call;
   try {
     const response = await fetch(target.url + path, {
       method,
       headers: {
-        authorization: `Bearer ${apiKey}`,
+        authorization: `Bearer ${target.key}`,
         accept: 'application/json, text/event-stream',
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(answerWithinMs),
@@ -43,28 +41,26 @@ export async function send(target: Pick<Target, 'url' | 'key'>, call: Call): Pro
 /**
  * Sends a write and retries it with the same key, across restarts of the server, until its outcome
  * is known. Calls `onUnknown` after each attempt that receives a 5xx response or no response.
- * Returns null when `giveUp` returns true.
  */
 export async function sendUntilKnown(
   target: Target,
   call: Call,
-  { onUnknown, giveUp }: { onUnknown?: () => void; giveUp?: () => boolean } = {},
-): Promise<Reply | null> {
-  while (giveUp?.() !== true) {
+  onUnknown = () => {},
+): Promise<Reply> {
+  for (;;) {
     await target.whenUp();
     const reply = await send(target, call);
     if (reply !== null && reply.status < 500) return reply;
-    onUnknown?.();
+    onUnknown();
     await Bun.sleep(5);
   }
-  return null;
 }
 
 /** Like `sendUntilKnown`, but returns the body of the response, and throws if it is an error. */
 export async function sendOrThrow<T>(target: Target, call: Call): Promise<T> {
-  const reply = await sendUntilKnown(target, call);
-  if (reply !== null && reply.status < 300) return JSON.parse(reply.text) as T;
-  throw new Error(`${call.method} ${call.path}: ${reply?.status} ${reply?.text}`);
+  const { status, text } = await sendUntilKnown(target, call);
+  if (status < 300) return JSON.parse(text) as T;
+  throw new Error(`${call.method} ${call.path}: ${status} ${text}`);
 }
 
 export function saveOf(userId: string, content: string): Call {
@@ -98,18 +94,9 @@ export async function listAll(target: Target, userId: string): Promise<Memory[]>
   return memories;
 }
 
-/** Waits until the queue is empty. Returns false if records are still pending after `withinMs`. */
-export async function drained(target: Target, withinMs: number): Promise<boolean> {
-  const deadline = Date.now() + withinMs;
-  while (Date.now() < deadline) {
-    const { pending } = await read<Health>(target, '/health');
-    if (pending === 0) return true;
-    await Bun.sleep(25);
-  }
-  return false;
-}
-
-export async function expectDrained(target: Target, withinMs: number, violations: Violations) {
-  if (await drained(target, withinMs)) return;
-  violations.add('the queue was not empty before the time limit');
+/** Waits until the queue is empty. */
+export async function expectDrained(target: Target, timeoutMs: number, violations: Violations) {
+  const isEmpty = async () => (await read<Health>(target, '/health')).pending === 0;
+  const drained = until(isEmpty, { timeoutMs, what: 'an empty queue' });
+  await drained.catch((error) => violations.add(String(error)));
 }

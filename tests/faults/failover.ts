@@ -1,8 +1,8 @@
-import { newNode, newPrimary, type PostgresNode } from '../support/postgres-pair.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { newNode, type PostgresNode } from '../support/postgres-pair.ts';
+import { proxyTo } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
-import { createFleet } from './fleet.ts';
-import { type Figures, type Harness, type Run, Skipped } from './harness.ts';
+import { createFleet, startPrimary } from './fleet.ts';
+import type { Figures, Harness, Run } from './harness.ts';
 import { startLoad } from './load.ts';
 
 const rounds = { quick: 2, full: 20 };
@@ -29,36 +29,27 @@ export const failover: Harness = {
 };
 
 async function run({ tier, variants, random, violations }: Run): Promise<Figures> {
-  const primary = await newPrimary().catch((error) => {
-    throw new Skipped(String(error));
-  });
+  await using first = await startPrimary();
+  await using second = newNode();
+  const pair = { primary: first, standby: second };
   const isSynchronous = !variants.includes('asynchronous-standby');
-  const pair = { primary, standby: newNode() };
-  const proxy = startTcpProxy({ hostname: '127.0.0.1', port: primary.port });
-  const url = new URL(primary.url);
-  url.port = String(proxy.port);
-  const fleet = createFleet(servers, { databaseUrl: url.href, variants, random });
-  try {
+  using proxy = proxyTo(first.url);
+  await using fleet = createFleet(servers, { databaseUrl: proxy.url, variants, random });
+  await attachStandby(pair, isSynchronous);
+  await fleet.start();
+  const load = startLoad({ target: fleet.target, violations, random, clients });
+  let slowestMs = 0;
+  for (let round = 0; round < rounds[tier]; round += 1) {
+    await Bun.sleep(random.between(loadMs.from, loadMs.to));
+    const begun = performance.now();
+    await failOver(pair, round % 2 === 1);
+    proxy.moveTo({ hostname: '127.0.0.1', port: pair.primary.port });
+    slowestMs = Math.max(slowestMs, performance.now() - begun);
+    await Bun.sleep(random.between(loadMs.from, loadMs.to));
     await attachStandby(pair, isSynchronous);
-    await fleet.start();
-    const load = startLoad({ target: fleet.target, violations, random, clients });
-    let slowestMs = 0;
-    for (let round = 0; round < rounds[tier]; round += 1) {
-      await Bun.sleep(random.between(loadMs.from, loadMs.to));
-      const begun = performance.now();
-      await failOver(pair, round % 2 === 1);
-      proxy.moveTo({ hostname: '127.0.0.1', port: pair.primary.port });
-      slowestMs = Math.max(slowestMs, performance.now() - begun);
-      await Bun.sleep(random.between(loadMs.from, loadMs.to));
-      await attachStandby(pair, isSynchronous);
-    }
-    const compared = await load.settle(drainWithinMs);
-    return { failovers: rounds[tier], ...compared, slowestFailoverMs: Math.round(slowestMs) };
-  } finally {
-    await fleet.remove();
-    proxy.stop();
-    await Promise.all([pair.primary.remove(), pair.standby.remove()]);
   }
+  const compared = await load.settle(drainWithinMs);
+  return { failovers: rounds[tier], ...compared, slowestFailoverMs: Math.round(slowestMs) };
 }
 
 type Pair = { primary: PostgresNode; standby: PostgresNode };

@@ -1,6 +1,5 @@
 import { query } from '../support/postgres.ts';
-import { newPrimary } from '../support/postgres-pair.ts';
-import { findProgram } from '../support/postgres-program.ts';
+import { newPrimary, type PostgresNode } from '../support/postgres-pair.ts';
 import type { Random } from '../support/random.ts';
 import { Skipped } from './harness.ts';
 import { createTarget, restart } from './target.ts';
@@ -51,8 +50,8 @@ export function createFleet(
       const found = texts.flatMap((text) => [...text.matchAll(pattern)]);
       return found.reduce((sum, [, number]) => sum + Number(number), 0);
     },
-    async remove() {
-      await Promise.all(targets.map((target) => target.remove()));
+    async [Symbol.asyncDispose]() {
+      await Promise.all(targets.map((target) => target[Symbol.asyncDispose]()));
     },
   };
 }
@@ -71,14 +70,9 @@ export async function onSeparatePostgres<T>(
     faults: Record<string, number>;
   }) => Promise<T>,
 ): Promise<T> {
-  try {
-    await findProgram();
-  } catch (error) {
-    throw new Skipped(String(error));
-  }
-  const node = await newPrimary();
+  await using node = await startPrimary();
   const { url } = node;
-  const fleet = createFleet(size, { ...options, databaseUrl: url });
+  await using fleet = createFleet(size, { ...options, databaseUrl: url });
   const faults = { kills: 0, pauses: 0, connectionTerminations: 0, databaseCrashes: 0 };
   async function disturb(pauseMs: number): Promise<void> {
     const share = options.random.next();
@@ -97,13 +91,15 @@ export async function onSeparatePostgres<T>(
       await node.start();
     }
   }
-  try {
-    await fleet.start();
-    return await work({ fleet, url, disturb, faults });
-  } finally {
-    await fleet.remove();
-    await node.remove();
-  }
+  await fleet.start();
+  return await work({ fleet, url, disturb, faults });
+}
+
+/** Starts a PostgreSQL server that the harness may crash. */
+export function startPrimary(): Promise<PostgresNode> {
+  return newPrimary().catch((error) => {
+    throw new Skipped(String(error));
+  });
 }
 
 /** Terminates all other connections to the database, including those with an open transaction. */

@@ -2,25 +2,11 @@ import { listAll } from './api.ts';
 import type { Violations } from './harness.ts';
 import type { Target } from './target.ts';
 
-/**
- * Records the effects of acknowledged writes and compares them with the memories that the API
- * returns afterwards. If the outcome of a write is unknown, the client retries the write with the
- * same key, so every write is eventually acknowledged or rejected.
- */
-export type Ledger = {
-  counts: { acknowledged: number; rejected: number; unknownOutcomes: number; replayed: number };
-  /** Records that the memory must exist with this text. */
-  present(id: string, memory: Owed): void;
-  /** Records that the memory must not exist. */
-  gone(id: string): void;
-  owed(id: string): Owed | undefined;
-  /** Compares the expected memories with those that the API lists. The queue must be empty. */
-  compare(target: Target, violations: Violations): Promise<Comparison>;
-};
+export type Ledger = ReturnType<typeof createLedger>;
 
 export type Owed = { userId: string; content: string };
 
-export type Comparison = {
+type Comparison = {
   lost: number;
   altered: number;
   duplicated: number;
@@ -33,7 +19,12 @@ export type Comparison = {
   failed: number;
 };
 
-export function createLedger(): Ledger {
+/**
+ * Records the effects of acknowledged writes and compares them with the memories that the API
+ * returns afterwards. If the outcome of a write is unknown, the client retries the write with the
+ * same key, so every write is eventually acknowledged or rejected.
+ */
+export function createLedger() {
   const owed = new Map<string, Owed>();
   const gone = new Map<string, string>();
   const users = new Set<string>();
@@ -55,16 +46,19 @@ export function createLedger(): Ledger {
 
   return {
     counts: { acknowledged: 0, rejected: 0, unknownOutcomes: 0, replayed: 0 },
-    present(id, memory) {
+    /** Records that the memory must exist with this text. */
+    present(id: string, memory: Owed): void {
       owed.set(id, memory);
       users.add(memory.userId);
     },
-    gone(id) {
+    /** Records that the memory must not exist. */
+    gone(id: string): void {
       gone.set(id, owed.get(id)?.userId ?? '');
       owed.delete(id);
     },
-    owed: (id) => owed.get(id),
-    async compare(target, violations) {
+    owed: (id: string) => owed.get(id),
+    /** Compares the expected memories with those that the API lists. The queue must be empty. */
+    async compare(target: Target, violations: Violations): Promise<Comparison> {
       const found = { lost: 0, altered: 0, duplicated: 0, undeleted: 0, stuck: 0, failed: 0 };
       const note: Note = (kind, id) => {
         found[kind] += 1;

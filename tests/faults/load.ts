@@ -1,18 +1,10 @@
 import type { Random } from '../support/random.ts';
 import { expectDrained, type Reply, sendUntilKnown } from './api.ts';
 import type { Violations } from './harness.ts';
-import { type Comparison, createLedger, type Ledger } from './ledger.ts';
+import { createLedger, type Ledger } from './ledger.ts';
 import type { Target } from './target.ts';
 import { startLoops } from './traffic/loops.ts';
 import { createWrites, type Owner, type Write } from './writes.ts';
-
-export type Load = {
-  ledger: Ledger;
-  /** Stops the clients after their current operation. */
-  stop(): Promise<void>;
-  /** Stops the clients, waits until the queue is empty, and compares the stored memories. */
-  settle(drainWithinMs: number): Promise<Ledger['counts'] & Comparison>;
-};
 
 type LoadOptions = {
   target: Target;
@@ -35,15 +27,16 @@ type Answered = { write: Write; status: number; text: string; ids: string[] };
  * Starts clients that save, update, delete, ingest, send batches and replay. Each client has its
  * own user and sends one write at a time, so the expected state is known.
  */
-export function startLoad({ clients, ...options }: LoadOptions): Load {
+export function startLoad({ clients, ...options }: LoadOptions) {
   const { target, violations } = options;
   const ledger = createLedger();
   const names = Array.from({ length: clients }, (_, index) => `client-${index}`);
   const { stop } = startLoops(names.map((userId) => createClient({ ...options, ledger }, userId)));
   return {
-    ledger,
+    /** Stops the clients after their current operation. */
     stop,
-    async settle(drainWithinMs) {
+    /** Stops the clients, waits until the queue is empty, and compares the stored memories. */
+    async settle(drainWithinMs: number) {
       await stop();
       await expectDrained(target, drainWithinMs, violations);
       return { ...ledger.counts, ...(await ledger.compare(target, violations)) };
@@ -61,10 +54,10 @@ function createClient(options: Running, userId: string): () => Promise<void> {
     const again = random.chance(replayShare) ? answered[random.between(0, remembered)] : undefined;
     if (again !== undefined) return replay(options, again);
     const write = nextWrite();
-    const reply = await sendUntilKnown(target, write, {
-      onUnknown: () => (ledger.counts.unknownOutcomes += 1),
+    const reply = await sendUntilKnown(target, write, () => {
+      ledger.counts.unknownOutcomes += 1;
     });
-    if (reply !== null) settle(options, write, reply, answered);
+    settle(options, write, reply, answered);
     if (pauseMs > 0) await Bun.sleep(pauseMs);
   };
 }
@@ -92,7 +85,6 @@ async function replay(
   { write, status, text, ids }: Answered,
 ): Promise<void> {
   const reply = await sendUntilKnown(target, write);
-  if (reply === null) return;
   ledger.counts.replayed += 1;
   const about = `${write.method} ${write.path} ${write.idempotencyKey}`;
   if (reply.headers.get('idempotency-status') !== 'replayed') {

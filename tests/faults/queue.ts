@@ -1,6 +1,8 @@
 import type { Accepted } from '../../sdk/contract/ingest.ts';
+import type { Health } from '../../sdk/contract/status.ts';
 import type { Random } from '../support/random.ts';
-import { sendOrThrow } from './api.ts';
+import { until } from '../support/until.ts';
+import { send, sendOrThrow } from './api.ts';
 import type { Figures, Harness, Run } from './harness.ts';
 import { auditQueue, type Owed } from './queue-audit.ts';
 import { createTarget, startsUp, type Target } from './target.ts';
@@ -41,8 +43,8 @@ async function run({ tier, variants, random, violations }: Run): Promise<Figures
   try {
     const owed = await fill(target, records[tier], random);
     const writes = await disturb(target, owed, random, versions[tier]);
-    const deadline = Date.now() + endWithinMs[tier];
-    while (Date.now() < deadline && (await pending(target)) !== 0) await Bun.sleep(50);
+    const timing = { timeoutMs: endWithinMs[tier], what: 'an empty queue' };
+    await until(() => isEmpty(target), timing).catch((error) => violations.add(String(error)));
     const kills = await supervisor.stop();
     await target.stop();
     const found = auditQueue(target.path, owed, violations);
@@ -79,14 +81,10 @@ function keepKilling(target: Target): { stop(): Promise<number> } {
   };
 }
 
-async function pending(target: Target): Promise<number | null> {
+async function isEmpty(target: Target): Promise<boolean> {
   await target.whenUp();
-  try {
-    const health = await fetch(`${target.url}/health`, { signal: AbortSignal.timeout(2_000) });
-    return ((await health.json()) as { pending: number }).pending;
-  } catch {
-    return null;
-  }
+  const health = await send(target, { method: 'GET', path: '/health' });
+  return health !== null && (JSON.parse(health.text) as Health).pending === 0;
 }
 
 async function fill(target: Target, count: number, random: Random): Promise<Map<string, Owed>> {

@@ -1,6 +1,6 @@
 import type { Accepted, BatchAccepted } from '../../sdk/contract/ingest.ts';
 import type { Random } from '../support/random.ts';
-import { type Call, drained, listAll, type Reply, send, sendUntilKnown } from './api.ts';
+import { type Call, expectDrained, listAll, type Reply, send, sendUntilKnown } from './api.ts';
 import type { Figures, Harness, Run, Violations } from './harness.ts';
 import { createTarget, restart, type Target } from './target.ts';
 
@@ -48,7 +48,7 @@ async function run({ tier, variants, random, violations }: Run): Promise<Figures
     await restart(target);
   }
   const seen = await work;
-  await drained(target, 30_000);
+  await expectDrained(target, 30_000, violations);
   const stored = (await listAll(target, userId)).length;
   return { keys: keys[tier], kills, ...compareReplies(seen, stored, violations) };
 }
@@ -87,7 +87,12 @@ async function sendRepeatedly(target: Target, call: Call, asTwins: boolean): Pro
     for (const reply of replies) note(seen, reply);
   }
   for (let time = 0; time < sendsPerKey; time += 1) {
-    note(seen, await sendUntilKnown(target, call, { onUnknown: () => (seen.sends += 1) }));
+    note(
+      seen,
+      await sendUntilKnown(target, call, () => {
+        seen.sends += 1;
+      }),
+    );
   }
   return seen;
 }

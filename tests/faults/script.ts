@@ -1,34 +1,18 @@
 import type { Random } from '../support/random.ts';
-import { drained, send, sendUntilKnown } from './api.ts';
+import { expectDrained, send, sendUntilKnown } from './api.ts';
 import type { Violations } from './harness.ts';
-import { createLedger, type Ledger } from './ledger.ts';
+import { createLedger } from './ledger.ts';
 import type { Target } from './target.ts';
 import { createWrites, type Owner, type Write } from './writes.ts';
-
-/** A reproducible sequence of writes by one client, which a fault may interrupt. */
-export type Script = {
-  ledger: Ledger;
-  /** Sends the writes in order. Stops and returns false when all attempts at a write fail. */
-  play(target: Target): Promise<boolean>;
-  /**
-   * Requires a healthy server. Repeats the last acknowledged write, retries the write with an
-   * unknown outcome, and compares the stored memories with the ledger.
-   */
-  settle(target: Target, violations: Violations, about: string): Promise<void>;
-};
 
 /** The maximum number of attempts per write. A single error does not end the script. */
 const attempts = 3;
 
 /**
- * Creates a script of `length` writes, which depend only on the generator's seed. With `reads`, a
- * list precedes each write.
+ * Creates a script of `length` writes by one client, which a fault may interrupt. They depend only
+ * on the generator's seed. With `reads`, a list precedes each write.
  */
-export function createScript(
-  random: Random,
-  length: number,
-  { reads }: { reads: boolean },
-): Script {
+export function createScript(random: Random, length: number, { reads }: { reads: boolean }) {
   const ledger = createLedger();
   const owner: Owner = { userId: 'script', memories: [], byExternalId: new Map() };
   const nextWrite = createWrites(owner, ledger, random.fork('script'));
@@ -56,7 +40,8 @@ export function createScript(
 
   return {
     ledger,
-    async play(target) {
+    /** Sends the writes in order. Stops and returns false when all attempts at a write fail. */
+    async play(target: Target): Promise<boolean> {
       for (; left > 0; left -= 1) {
         const write = nextWrite();
         if (reads) await send(target, { method: 'GET', path: '/v1/memories?userId=script' });
@@ -66,16 +51,18 @@ export function createScript(
       }
       return true;
     },
-    async settle(target, violations, about) {
+    /**
+     * Requires a healthy server. Repeats the last acknowledged write, retries the write with an
+     * unknown outcome, and compares the stored memories with the ledger.
+     */
+    async settle(target: Target, violations: Violations, about: string): Promise<void> {
       if (last !== null) await expectReplay(target, last, unknown, violations, about);
       if (unknown !== null) {
-        const reply = await sendUntilKnown(target, unknown);
-        if (reply === null || reply.status >= 300) {
-          violations.add(`${about}: the retry of ${unknown.path} returned ${reply?.status}`);
-        } else enter(unknown, reply.text);
+        const { status, text } = await sendUntilKnown(target, unknown);
+        if (status < 300) enter(unknown, text);
+        else violations.add(`${about}: the retry of ${unknown.path} returned ${status}`);
       }
-      if (!(await drained(target, 20_000)))
-        violations.add(`${about}: the queue was not empty before the time limit`);
+      await expectDrained(target, 20_000, violations);
       const found = await ledger.compare(target, violations);
       const bad = Object.entries(found).filter(([, count]) => count > 0);
       if (bad.length > 0) violations.add(`${about}: ${JSON.stringify(Object.fromEntries(bad))}`);
@@ -92,10 +79,10 @@ async function expectReplay(
 ): Promise<void> {
   const reply = await sendUntilKnown(target, write);
   const expected = [text, ...cutDown(text, unknown)];
-  const isReplay = reply?.headers.get('idempotency-status') === 'replayed';
+  const isReplay = reply.headers.get('idempotency-status') === 'replayed';
   if (isReplay && expected.includes(reply.text)) return;
   violations.add(
-    `${about}: the replay of the last response returned ${reply?.status} ${reply?.text}`,
+    `${about}: the replay of the last response returned ${reply.status} ${reply.text}`,
   );
 }
 

@@ -68,7 +68,7 @@ async function failOnce(target: Target, violations: Violations): Promise<number>
     const contents = async () => (await list(target, 'refused')).map(({ content }) => content);
     if ((await contents()).includes(`${at}`)) violations.add('a failed save was listed');
     const again = await sendUntilKnown(target, save);
-    if (again?.status !== 201) violations.add(`the retry failed: ${again?.text}`);
+    if (again.status !== 201) violations.add(`the retry failed: ${again.text}`);
     const stored = (await contents()).filter((content) => content === `${at}`).length;
     if (stored !== 1) violations.add(`after the retry, the memory was stored ${stored} times`);
   }

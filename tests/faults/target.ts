@@ -5,31 +5,7 @@ import { openAdmin } from '../../server/admin.ts';
 import { type Child, startChild } from '../support/process.ts';
 import type { Spec } from './serve.ts';
 
-/** A server process that a harness can kill and restart. It is removed at the end of its scope. */
-export type Target = AsyncDisposable & {
-  /** Changes with every start, unless `samePort` is set. */
-  readonly url: string;
-  readonly key: string;
-  readonly path: string;
-  readonly starts: number;
-  readonly pid: number;
-  /** Resolves when the server listens. Rejects after `giveUp`. */
-  whenUp(): Promise<void>;
-  /** Resolves when the current process has exited. */
-  whenDown(): Promise<number | null>;
-  /** Starts the server, with `under` before the command. Throws if the start fails. */
-  start(under?: string[]): Promise<void>;
-  kill(): Promise<void>;
-  /** Makes `whenUp` reject, because the server will not start again. */
-  giveUp(): void;
-  /** Sends SIGTERM and resolves with the exit code. */
-  stop(): Promise<number | null>;
-  signal(signal: NodeJS.Signals): void;
-  running(): boolean;
-  log(): string;
-  /** Kills the process. Removes the database folder unless the caller provided it. */
-  remove(): Promise<void>;
-};
+export type Target = ReturnType<typeof createTarget>;
 
 /** The API key of the project `default`. The server receives the key in its environment. */
 const faultKey = 'fault-harness-key-0123456789';
@@ -42,6 +18,7 @@ const quiet = {
   MEMORY_API_KEY: faultKey,
 };
 
+/** A server process that a harness can kill and restart. It is removed at the end of its scope. */
 export function createTarget(
   options: {
     variants?: string[];
@@ -54,7 +31,7 @@ export function createTarget(
     /** Reuses the port of the first start for all later starts. */
     samePort?: true;
   } = {},
-): Target {
+) {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'memory-fault-'));
   const path = join(folder, 'memory.db');
   const spec: Spec = {
@@ -65,9 +42,9 @@ export function createTarget(
   };
   let child: Child | null = null;
   let url = '';
-  let starts = 0;
   let up = openGate();
 
+  /** Starts the server, with `under` before the command. Throws if the start fails. */
   async function start(under: string[] = []): Promise<void> {
     const command = [...under, process.execPath, serve, JSON.stringify(spec)];
     const started = startChild(command, options.processEnv);
@@ -84,7 +61,6 @@ export function createTarget(
       throw error;
     }
     if (options.samePort) spec.port = Number(new URL(url).port);
-    starts += 1;
     listened = true;
     up.resolve();
   }
@@ -93,33 +69,35 @@ export function createTarget(
     await child?.end('SIGKILL');
   }
 
+  /** Kills the process. Removes the database folder unless the caller provided it. */
   async function remove(): Promise<void> {
     await kill();
     if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
   }
 
   return {
+    /** Changes with every start, unless `samePort` is set. */
     get url() {
       return url;
-    },
-    get starts() {
-      return starts;
     },
     get pid() {
       return child?.pid ?? 0;
     },
     key: faultKey,
     path,
+    /** Resolves when the server listens. Rejects after `giveUp`. */
     whenUp: () => up.promise,
+    /** Resolves when the current process has exited. */
     whenDown: async () => (await child?.exited) ?? null,
     start,
     kill,
+    /** Makes `whenUp` reject, because the server will not start again. */
     giveUp: () => up.reject(new Error(`the server does not start: ${child?.log().slice(-500)}`)),
+    /** Sends SIGTERM and resolves with the exit code. */
     stop: async () => (await child?.end('SIGTERM')) ?? null,
-    signal: (name) => child?.signal(name),
+    signal: (name: NodeJS.Signals) => child?.signal(name),
     running: () => child?.running() ?? false,
     log: () => child?.log() ?? '',
-    remove,
     [Symbol.asyncDispose]: remove,
   };
 }

@@ -49,32 +49,28 @@ function clientOf({ url, key }: Target): MemoryClient {
 }
 
 test('after kills during the backlog, all memories have the vectors of their present text', async () => {
-  const target = createTarget({ env: { MEMORY_EMBEDDINGS: 'local' } });
-  try {
-    await target.start();
-    for (let round = 1; round <= kills; round += 1) {
-      const client = clientOf(target);
-      const before = embedded(target.path);
-      const items = itemsOf(round);
-      expect((await client.import({ items })).imported).toBe(memories);
-      await until(() => embedded(target.path) > before, { what: 'progress of the backlog' });
-      // Some of these have vectors of their old text, and some are about to get them.
-      for (let n = 0; n < 20; n += 1) {
-        const { id = '' } = items[(n * 7) % memories] ?? {};
-        await client.update(id, { content: `The new text of ${id}` });
-      }
-      await target.kill();
-      await target.start();
+  await using target = createTarget({ env: { MEMORY_EMBEDDINGS: 'local' } });
+  await target.start();
+  for (let round = 1; round <= kills; round += 1) {
+    const client = clientOf(target);
+    const before = embedded(target.path);
+    const items = itemsOf(round);
+    expect((await client.import({ items })).imported).toBe(memories);
+    await until(() => embedded(target.path) > before, { what: 'progress of the backlog' });
+    // Some of these have vectors of their old text, and some are about to get them.
+    for (let n = 0; n < 20; n += 1) {
+      const { id = '' } = items[(n * 7) % memories] ?? {};
+      await client.update(id, { content: `The new text of ${id}` });
     }
-    await until(() => embedded(target.path) === kills * memories, {
-      what: 'the end of the backlog',
-      timeoutMs: 240_000,
-    });
-    const wrong = readRows(target.path).filter(({ hash, ...memory }) => {
-      return hash !== hashOf(textsToEmbed(memory));
-    });
-    expect(wrong).toEqual([]);
-  } finally {
-    await target.remove();
+    await target.kill();
+    await target.start();
   }
+  await until(() => embedded(target.path) === kills * memories, {
+    what: 'the end of the backlog',
+    timeoutMs: 240_000,
+  });
+  const wrong = readRows(target.path).filter(({ hash, ...memory }) => {
+    return hash !== hashOf(textsToEmbed(memory));
+  });
+  expect(wrong).toEqual([]);
 });

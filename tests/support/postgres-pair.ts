@@ -10,7 +10,7 @@ import { until } from './until.ts';
 
 /* PostgreSQL servers that a test can crash and replicate. */
 
-export type PostgresNode = {
+export type PostgresNode = AsyncDisposable & {
   readonly port: number;
   readonly url: string;
   readonly folder: string;
@@ -22,7 +22,6 @@ export type PostgresNode = {
   /** Replaces this node's data with a copy of the primary's and starts it as a standby. */
   follow(primary: PostgresNode): Promise<void>;
   promote(): Promise<void>;
-  remove(): Promise<void>;
 };
 
 const readyWithinMs = 30_000;
@@ -99,7 +98,7 @@ export function newNode(base?: string): PostgresNode {
       };
       await until(isPrimary, { what: 'the promotion', timeoutMs: readyWithinMs });
     },
-    async remove() {
+    async [Symbol.asyncDispose]() {
       await stopNow();
       rmSync(folder, { recursive: true, force: true });
     },
@@ -123,7 +122,7 @@ export async function newPrimary(base?: string): Promise<PostgresNode> {
     await initdb.initialise();
     await node.start();
   } catch (error) {
-    await node.remove();
+    await node[Symbol.asyncDispose]();
     throw error;
   }
   return node;

@@ -2,7 +2,7 @@ import type { Socket } from 'bun';
 
 /* A proxy that injects faults between the service and PostgreSQL. */
 
-type TcpProxy = {
+type TcpProxy = Disposable & {
   port: number;
   /** Drops all data in both directions. */
   silence(): void;
@@ -35,7 +35,7 @@ type Ends = {
 };
 
 /** `sent` is called with a client's data before the proxy forwards the data. */
-export function startTcpProxy(
+function startTcpProxy(
   first: Address,
   sent: (client: object, bytes: Buffer) => void = () => {},
 ): TcpProxy {
@@ -155,6 +155,9 @@ export function startTcpProxy(
     stop() {
       listener?.stop(true);
       endAll();
+    },
+    [Symbol.dispose]() {
+      this.stop();
     },
   };
 }
