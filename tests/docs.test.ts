@@ -73,6 +73,11 @@ test.each(pages)('no command in %s ends with a comment', async (page) => {
   expect(commented(await textOf(page))).toEqual([]);
 });
 
+/* Bun is a dependency of the repository, and need not be installed otherwise. */
+test.each(pages)('%s runs programs with the Bun of the repository', async (page) => {
+  expect(await textOf(page)).not.toMatch(/(?<!npx )\bbun (?:test|tests\/)/);
+});
+
 test('README.md fits on one page', async () => {
   const text = await textOf('README.md');
   expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(150);

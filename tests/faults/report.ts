@@ -50,9 +50,9 @@ function head(): string[] {
   return [
     '# Reliability tests',
     '',
-    '`bun tests/faults/main.ts --full` runs the tests and writes this table. Each test also runs on a',
-    'control, a variant of the service with one protection removed, and must fail there. A test that',
-    'cannot fail proves nothing. If n random trials have no failure, the failure rate is below about',
+    '`npm run faults` runs the tests and writes this table. Each test also runs on a control, a',
+    'variant of the service with one protection removed, and must fail there. A test that cannot',
+    'fail proves nothing. If n random trials have no failure, the failure rate is below about',
     '3/n with 95 % confidence. "Proved at" is the commit of the run.',
     '',
     `The last run was of commit ${revision}, with ${cores} cores, ${system}, Bun ${bun} and SQLite`,
