@@ -63,8 +63,8 @@ const strangeIds = ['', 'mem_', 'mem_\0', '\0', "' OR 1", 'm'.repeat(100_000), '
 /** Every third operation is a save. */
 const savesEvery = 3;
 
-/** Creates one operation. `n` numbers it, and is the base of its ids and times. */
-type Make = (random: Random, n: number) => Operation['run'];
+/** Draws values and runs an operation with them. `n` is the base of its ids and times. */
+type Run = (project: Project, random: Random, n: number, opened: Opened) => Promise<unknown>;
 
 const idOf = (random: Random, n: number): string => {
   if (random.chance(0.05)) return random.pick(strangeIds);
@@ -153,138 +153,103 @@ const positions = [
   ...['0 mem_a u', '5 mem_a \u{10ffff}', '1000000000 mem_w1 u', '0 mem_é'],
 ];
 
-const makes = {
-  save: (random, n) => {
-    const [fields, write] = [fieldsOf(random, n, `mem_w${n}`), writeOf(random, n)];
-    return (project) => project.save(fields, write);
+const runs: Record<string, Run> = {
+  save: (project, random, n) => {
+    return project.save(fieldsOf(random, n, `mem_w${n}`), writeOf(random, n));
   },
-  update: (random, n) => {
+  update: (project, random, n) => {
     const [id, changes] = [idOf(random, n), changesOf(random, n)];
     const write = { ...writeOf(random, n), expectedVersion: versionOf(random) };
-    return (project) => project.update(id, changes, write);
+    return project.update(id, changes, write);
   },
-  remove: (random, n) => {
+  remove: (project, random, n) => {
     const [id, write] = [idOf(random, n), writeOf(random, n)];
-    const expectedVersion = versionOf(random);
-    return (project) => project.remove(id, { ...write, expectedVersion });
+    return project.remove(id, { ...write, expectedVersion: versionOf(random) });
   },
-  ingest: (random, n) => {
+  ingest: (project, random, n) => {
     const fields = { ...fieldsOf(random, n, `mem_w${n}`), type: 'document' as const };
-    const write = writeOf(random, n);
-    return (project) => project.ingest(fields, write);
+    return project.ingest(fields, writeOf(random, n));
   },
-  batch: (random, n) => {
+  batch: (project, random, n) => {
     const type = random.pick(['event', 'document'] as const);
     const same = random.chance(0.4) ? { userId: 'u', externalId: 'same' } : {};
     const records = many(random, (index) => {
       return { ...fieldsOf(random, n, `mem_w${n}_${index}`), type, ...same };
     });
-    const write = writeOf(random, n);
-    return (project) => project.acceptBatch(records, write);
+    return project.acceptBatch(records, writeOf(random, n));
   },
-  import: (random, n) => {
-    const [items, write] = [many(random, () => importedOf(random, n)), writeOf(random, n)];
-    return (project) => project.import(items, write);
+  import: (project, random, n) => {
+    const items = many(random, () => importedOf(random, n));
+    return project.import(items, writeOf(random, n));
   },
-  erase: (random, n) => {
-    const [userId, write] = [random.pick([...users, 'nobody']), writeOf(random, n)];
-    return (project) => project.erase(userId, write);
+  erase: (project, random, n) => {
+    return project.erase(random.pick([...users, 'nobody']), writeOf(random, n));
   },
-  maintain:
-    (_, n) =>
-    (__, { storage }) =>
-      storage.maintain({ now: 1_000_000 + 1_000 * n, elapsedMs: 1_000 }),
-  work: (random, n) => {
-    const [now, ending] = [
-      timeOf(random, n),
-      random.pick(['complete', 'retry', 'fail', 'release']),
-    ];
-    return async (_, { storage }) => {
-      const tasks = await claim(storage, { now, limit: random.fork(n).between(1, 4) });
-      const ends = tasks.map((task, index) => {
-        if (ending === 'complete') return storage.completeTasks([{ ...task, now, chunks: 3 }]);
-        if (ending === 'release') return storage.releaseTask(task);
-        const retryAt = ending === 'retry' ? now + 5_000 + index : null;
-        return storage.failTask({ ...task, now, retryAt, errorMessage: 'no' });
-      });
-      return [tasks.map(({ memoryId, attempt }) => [memoryId, attempt]), await Promise.all(ends)];
-    };
+  maintain: (_, __, n, { storage }) => {
+    return storage.maintain({ now: 1_000_000 + 1_000 * n, elapsedMs: 1_000 });
   },
-  get: (random, n) => {
+  work: async (_, random, n, { storage }) => {
+    const now = timeOf(random, n);
+    const ending = random.pick(['complete', 'retry', 'fail', 'release']);
+    const tasks = await claim(storage, { now, limit: random.between(1, 4) });
+    const ends = tasks.map((task, index) => {
+      if (ending === 'complete') return storage.completeTasks([{ ...task, now, chunks: 3 }]);
+      if (ending === 'release') return storage.releaseTask(task);
+      const retryAt = ending === 'retry' ? now + 5_000 + index : null;
+      return storage.failTask({ ...task, now, retryAt, errorMessage: 'no' });
+    });
+    return [tasks.map(({ memoryId, attempt }) => [memoryId, attempt]), await Promise.all(ends)];
+  },
+  get: (project, random, n) => {
     const [id, read] = [idOf(random, n), readOf(random, n)];
-    const range = {
-      offset: random.pick([0, 1, 2_999, 2 ** 30]),
-      length: random.pick([0, 1, 8_000]),
-    };
-    const wanted = random.chance(0.5) ? read : { ...read, range };
-    return (project) => project.get(id, wanted);
+    const offset = random.pick([0, 1, 2_999, 2 ** 30]);
+    const range = { offset, length: random.pick([0, 1, 8_000]) };
+    return project.get(id, random.chance(0.5) ? read : { ...read, range });
   },
-  statuses: (random, n) => {
-    const [wanted, read] = [many(random, () => idOf(random, n)), readOf(random, n)];
-    return (project) => project.statuses(wanted, read);
+  statuses: (project, random, n) => {
+    const wanted = many(random, () => idOf(random, n));
+    return project.statuses(wanted, readOf(random, n));
   },
-  status: (random, n) => {
-    const [id, read] = [idOf(random, n), readOf(random, n)];
-    return (project) => project.status(id, read);
+  status: (project, random, n) => project.status(idOf(random, n), readOf(random, n)),
+  list: (project, random, n) => {
+    const [userId, page] = [random.pick(users), { ...readOf(random, n), ...pageOf(random) }];
+    if (random.chance(0.3)) return project.page(userId, { ...page, after: random.pick(positions) });
+    return walk((after) => project.page(userId, { ...page, after }));
   },
-  list: (random, n) => {
-    const [userId, read, page] = [random.pick(users), readOf(random, n), pageOf(random)];
-    if (random.chance(0.3)) {
-      const after = random.pick(positions);
-      return (project) => project.page(userId, { ...read, ...page, after });
-    }
-    return (project) => walk((after) => project.page(userId, { ...read, ...page, after }));
-  },
-  export: (random, n) => {
+  export: (project, random, n) => {
     const [read, { limit }] = [readOf(random, n), pageOf(random)];
-    if (random.chance(0.3)) {
-      const after = random.pick(positions);
-      return (project) => project.exportPage({ ...read, limit, after });
-    }
-    return (project) => project.exportPage({ ...read, limit: 100 });
+    if (!random.chance(0.3)) return project.exportPage({ ...read, limit: 100 });
+    return project.exportPage({ ...read, limit, after: random.pick(positions) });
   },
-  users: (random, n) => {
+  users: (project, random, n) => {
     const [read, { limit }] = [readOf(random, n), pageOf(random)];
-    const only = random.chance(0.3) ? { userIds: many(random, () => random.pick(users)) } : {};
-    return (project) => walk((after) => project.users({ ...read, ...only, limit, after }));
+    return walk((after) => project.users({ ...read, limit, after }));
   },
-  tasks: (random, n) => {
+  tasks: (project, random, n) => {
     const [read, { limit }] = [readOf(random, n), pageOf(random)];
     const status = random.pick(['processing', 'failed'] as const);
-    return (project) => walk((after) => project.tasks(status, { ...read, limit, after }));
+    return walk((after) => project.tasks(status, { ...read, limit, after }));
   },
-  measure: (random, n) => {
-    const read = readOf(random, n);
-    const range = {
-      after: random.pick(['', 'u', '語']),
-      through: random.pick(['u', '\u{10ffff}']),
-    };
-    const wanted = random.chance(0.5) ? read : { ...read, users: range };
-    return (project) => project.measure(wanted);
-  },
-  search: (random, n) => {
+  measure: (project, random, n) => project.measure(readOf(random, n)),
+  search: (project, random, n) => {
     const [userId, read] = [random.pick(['u', ...users]), readOf(random, n)];
     const query = `${random.pick(texts).slice(0, 300)} ${random.pick(texts).slice(0, 300)}`;
     const filter = random.chance(0.7) ? {} : random.pick(filters);
-    return (project) =>
-      project.search(query, { ...read, userId, filter, limit: 20, explain: true });
+    return project.search(query, { ...read, userId, filter, limit: 20, explain: true });
   },
-  queue:
-    () =>
-    (_, { storage }) =>
-      storage.taskQueueState(),
-} satisfies Record<string, Make>;
+  queue: (_, __, ___, { storage }) => storage.taskQueueState(),
+};
 
 const weights: Record<string, number> = { update: 3, remove: 2, batch: 3, search: 2, list: 2 };
-const weighted = Object.entries(makes).flatMap(([name, make]) =>
-  Array.from({ length: weights[name] ?? 1 }, () => [name, make] as const),
-);
+const weighted = Object.keys(runs).flatMap((name) => Array<string>(weights[name] ?? 1).fill(name));
 
+/** The operations draw the same values on each backend, from generators of their own. */
 export function hostileOperations(seed: number, count: number): Operation[] {
   return Array.from({ length: count }, (_, n) => {
     const random = createRandom(seed).fork(n);
-    const save = ['save', makes.save] as const;
-    const [name, make] = n % savesEvery === 0 ? save : random.pick(weighted);
-    return { name: `${name} (seed ${seed}, number ${n})`, run: make(random, n) };
+    const name = n % savesEvery === 0 ? 'save' : random.pick(weighted);
+    const run: Operation['run'] = async (project, opened) =>
+      runs[name]?.(project, random.fork(name), n, opened);
+    return { name: `${name} (seed ${seed}, number ${n})`, run };
   });
 }
