@@ -1,10 +1,9 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, statSync, truncateSync } from 'node:fs';
 import type { LogEntry } from '../../server/log.ts';
 import { createThreads } from '../../server/threads/start.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { createRandom } from '../support/random.ts';
 import { until } from '../support/until.ts';
 import { advancesClock } from './advancing-clock.ts';
@@ -248,8 +247,9 @@ test.concurrent('the doctor advises a rebuild by hand only for a large file', as
 });
 
 test.concurrent('a file in a folder with a quote in its name is scrubbed', async () => {
-  const folder = mkdtempSync(join(tmpdir(), "memory's-"));
-  const path = join(folder, 'memory.db');
+  using folder = temporaryFolder();
+  mkdirSync(folder.file("ada's"));
+  const path = folder.file("ada's/memory.db");
   const warnings: string[] = [];
   const write = ({ message }: LogEntry) => warnings.push(message);
   const threads = createThreads({ logLevel: 'warn', write });
@@ -263,6 +263,5 @@ test.concurrent('a file in a folder with a quote in its name is scrubbed', async
     expect(warnings).toEqual([]);
   } finally {
     await storage.close();
-    rmSync(folder, { recursive: true, force: true });
   }
 });

@@ -1,10 +1,9 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
-import { mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync, renameSync } from 'node:fs';
 import { doctor, openAdmin, openCopySides } from '../../server/admin.ts';
 import { openStorage } from '../../server/storage/open.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { newDatabase, query } from '../support/postgres.ts';
 import { rowsOf } from '../support/rows.ts';
 import { rejectionOf } from '../support/thrown.ts';
@@ -14,27 +13,23 @@ import { openFile, openInFolder } from './sqlite.ts';
 /* Databases of an earlier schema version. */
 
 test('a file of the first migration gets the later ones and keeps its memories', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'memory-migrate-'));
-  const path = join(folder, 'memory.db');
-  try {
-    const { id } = memory();
-    const external = { source: 'desk', externalId: 'x'.repeat(100) };
-    const first = await openFile(path);
-    await (await newProject({ storage: first }, 'p')).save(memory({ id, ...external }));
-    await first.close();
-    toFirstVersion(path);
-    // What earlier versions have stored for a long external id.
-    await rowsOf(`sqlite:${path}`, `UPDATE memories SET external_key = 'ANc7C3tT0sgSaqtI0KXHGp'`);
-    const storage = await openFile(path);
-    const project = await newProject({ storage }, 'p');
-    await project.save(memory({ ...external, content: 'a lantern' }));
-    expect((await project.search('lantern')).map((found) => found.id)).toEqual([id]);
-    await project.remove(id);
-    expect(await project.search('lantern')).toEqual([]);
-    await storage.close();
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  using folder = temporaryFolder();
+  const path = folder.file('memory.db');
+  const { id } = memory();
+  const external = { source: 'desk', externalId: 'x'.repeat(100) };
+  const first = await openFile(path);
+  await (await newProject({ storage: first }, 'p')).save(memory({ id, ...external }));
+  await first.close();
+  toFirstVersion(path);
+  // What earlier versions have stored for a long external id.
+  await rowsOf(`sqlite:${path}`, `UPDATE memories SET external_key = 'ANc7C3tT0sgSaqtI0KXHGp'`);
+  const storage = await openFile(path);
+  const project = await newProject({ storage }, 'p');
+  await project.save(memory({ ...external, content: 'a lantern' }));
+  expect((await project.search('lantern')).map((found) => found.id)).toEqual([id]);
+  await project.remove(id);
+  expect(await project.search('lantern')).toEqual([]);
+  await storage.close();
 });
 
 test('commands for keys and doctor do not upgrade a file that a server of an older version may have open', async () => {

@@ -1,8 +1,8 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { expect, test } from 'bun:test';
+import { copyFileSync, readdirSync } from 'node:fs';
+import { basename } from 'node:path';
+import { withFolder } from '../support/folder.ts';
 import { backUp, countIn, fill, inOtherProcess, openFile, restore } from './sqlite.ts';
 
 /* Opening and restoring a database that another process has open. */
@@ -17,16 +17,10 @@ const holds = `
   setTimeout(() => db.close(), process.env.HELD_MS);
 `;
 
-const folder = mkdtempSync(join(tmpdir(), 'memory-patience-'));
-const backup = join(folder, 'backup.db');
-
-beforeAll(async () => {
-  const path = join(folder, 'memory.db');
-  await fill(path, 1);
-  await backUp(path, backup);
-});
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = withFolder();
+const backup = folder.file('backup.db');
+await fill(folder.file('memory.db'), 1);
+await backUp(folder.file('memory.db'), backup);
 
 /** Starts a process that briefly opens the database with this SQLite locking mode. */
 async function startHolder(path: string, mode: 'normal' | 'exclusive') {
@@ -36,7 +30,7 @@ async function startHolder(path: string, mode: 'normal' | 'exclusive') {
 }
 
 test.concurrent('a database in use by another program is opened once that program closes it', async () => {
-  const path = join(folder, 'opened.db');
+  const path = folder.file('opened.db');
   copyFileSync(backup, path);
   const holder = await startHolder(path, 'exclusive');
   const storage = await openFile(path);
@@ -46,7 +40,7 @@ test.concurrent('a database in use by another program is opened once that progra
 });
 
 test.concurrent('a database in use by another program is restored once that program closes it', async () => {
-  const path = join(folder, 'restored.db');
+  const path = folder.file('restored.db');
   copyFileSync(backup, path);
   const holder = await startHolder(path, 'normal');
   expect((await restore(backup, path)).memories).toBe(1);
@@ -62,7 +56,7 @@ test.concurrent.each([
   ['locked', 'replaced by a restore', restores, 'PRAGMA locking_mode = exclusive'],
   ['read', 'replaced by a restore', restores, 'BEGIN'],
 ])('a database that stays %s by another program is not %s', async (_, what, source, hold) => {
-  const locked = join(folder, `${hold.length} ${what}.db`);
+  const locked = folder.file(`${hold.length} ${what}.db`);
   copyFileSync(backup, locked);
   const other = new Database(locked);
   other.run('PRAGMA journal_mode = wal');
@@ -72,7 +66,7 @@ test.concurrent.each([
   expect(await child.stderr.text()).toContain('another program has');
   expect(await child.exited).not.toBe(0);
   other.close(true);
-  const left = readdirSync(folder).filter((name) => name.startsWith(basename(locked)));
+  const left = readdirSync(folder.path).filter((name) => name.startsWith(basename(locked)));
   expect(left.filter((name) => /before|restoring/.test(name))).toEqual([]);
   expect(countIn(locked)).toBe(1);
 });

@@ -1,21 +1,18 @@
-import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { expect, test } from 'bun:test';
 import { doctor, migrate, openCopySides } from '../../server/admin.ts';
 import { openStorage } from '../../server/storage/open.ts';
+import { withFolder } from '../support/folder.ts';
 import { newDatabase, query } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import { memory, newProject, record } from './fixtures.ts';
 import { type OpenedFile, openInFolder } from './sqlite.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'memory-copy-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = withFolder();
 
 /** Opens a PostgreSQL database as the source of a copy to a new file. */
 async function openSource(url: string) {
-  const file = `sqlite:${join(folder, crypto.randomUUID())}`;
+  const file = `sqlite:${folder.file(crypto.randomUUID())}`;
   const [source, target] = await openCopySides(url, file, { create: true });
   target.close();
   return source;
@@ -103,7 +100,7 @@ test('the doctor reports an unfinished copy, and not that its rows contradict ea
   await using opened = await openInFolder();
   await (await newProject(opened)).save(memory());
   await using target = await copyOf(opened);
-  const back = `sqlite:${join(folder, 'back.db')}`;
+  const back = `sqlite:${folder.file('back.db')}`;
   const failuresOf = async (url: string) =>
     (await doctor(url)).flatMap(({ name, level }) => (level === 'failure' ? [name] : []));
   const interrupt = () => Promise.reject(new Error('interrupted'));

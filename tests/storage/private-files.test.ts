@@ -1,23 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, expect, test } from 'bun:test';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openAdmin } from '../../server/admin.ts';
-import { newDatabase, type TestDatabase } from '../support/postgres.ts';
+import { withFolder } from '../support/folder.ts';
+import { newDatabase } from '../support/postgres.ts';
 import { fill, inOtherProcess } from './sqlite.ts';
 
 const admin = join(import.meta.dir, '../../server/admin.ts');
-const folder = mkdtempSync(join(tmpdir(), 'memory-private-'));
-let database: TestDatabase;
-beforeAll(async () => {
-  await fill(join(folder, 'source.db'), 1);
-  database = await newDatabase();
-  await (await openAdmin(database.url)).close();
-});
-afterAll(async () => {
-  await database.drop();
-  rmSync(folder, { recursive: true, force: true });
-});
+const folder = withFolder();
+await fill(folder.file('source.db'), 1);
+const database = await newDatabase();
+afterAll(database.drop);
+await (await openAdmin(database.url)).close();
 
 test.each([
   ['a server', 'await (await openFile(process.env.TARGET)).close(); process.exit();'],
@@ -30,7 +24,7 @@ test.each([
      process.exit();`,
   ],
 ])('only its owner can read a file that %s creates', async (what, program) => {
-  const [from, target] = [join(folder, 'source.db'), join(folder, `${what}.db`)];
+  const [from, target] = [folder.file('source.db'), folder.file(`${what}.db`)];
   // A separate process, because the umask applies to a whole process and is never reset.
   const shell = ['sh', '-c', 'umask 022; exec "$@"', 'sh'];
   const env = { SOURCE: from, TARGET: target, DATABASE: database.url };

@@ -1,23 +1,22 @@
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { temporaryFolder } from '../support/folder.ts';
 import { inOtherProcess } from './sqlite.ts';
 
 /* A process that rejects a database leaves the file and its write-ahead log unchanged. */
 
 const ours = 'PRAGMA application_id = 0x6d656d6f';
 
-let folder: string;
+let folder: ReturnType<typeof temporaryFolder>;
 let path: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'memory-refused-'));
-  path = join(folder, 'memory.db');
+  folder = temporaryFolder();
+  path = folder.file('memory.db');
 });
 
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => folder[Symbol.dispose]());
 
 const opens = {
   server: `await openFile(process.env.DATABASE); process.kill(process.pid, 'SIGKILL');`,

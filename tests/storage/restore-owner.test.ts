@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { chmodSync, chownSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { chmodSync, chownSync, rmSync, statSync } from 'node:fs';
+import { temporaryFolder } from '../support/folder.ts';
 import { backUp, fill, inOtherProcess, restore } from './sqlite.ts';
 
 /* Owners and permissions of a database that root or another user administers. */
@@ -16,19 +15,19 @@ const canTest =
 const opens = 'await (await openFile(process.env.DATABASE)).close(); process.exit();';
 const restores = 'await restore(process.env.BACKUP, process.env.DATABASE);';
 
-let folder: string;
+let folder: ReturnType<typeof temporaryFolder>;
 let path: string;
 let backup: string;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'memory-owner-'));
-  path = join(folder, 'memory.db');
-  backup = join(folder, 'backup.db');
+  folder = temporaryFolder();
+  path = folder.file('memory.db');
+  backup = folder.file('backup.db');
   await fill(path, 3);
   await backUp(path, backup);
 });
 
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => folder[Symbol.dispose]());
 
 /** Runs the program as another user. Returns its errors, or '' if it succeeds. */
 async function runAsNobody(program: string): Promise<string> {
@@ -48,7 +47,7 @@ test('a restored database has the mode of the file that it replaces', async () =
 
 describe.if(canTest)('a service that runs as another user', () => {
   test('starts after root has restored its database', async () => {
-    giveToNobody(folder, path, `${path}.lock`);
+    giveToNobody(folder.path, path, `${path}.lock`);
     await restore(backup, path);
     const { uid, gid } = statSync(path);
     expect([uid, gid]).toEqual([nobody, nobody]);
@@ -65,15 +64,15 @@ describe.if(canTest)('a service that runs as another user', () => {
   test('starts after root has restored a database into its folder', async () => {
     rmSync(path);
     rmSync(`${path}.lock`);
-    giveToNobody(folder);
+    giveToNobody(folder.path);
     await restore(backup, path);
     expect(await runAsNobody(opens)).toBe('');
   });
 
   test.each([
-    ['the database', () => giveToNobody(folder, `${path}.lock`), opens],
-    ['the lock file', () => giveToNobody(folder, path), opens],
-    ['a database to restore', () => chmodSync(folder, 0o777), restores],
+    ['the database', () => giveToNobody(folder.path, `${path}.lock`), opens],
+    ['the lock file', () => giveToNobody(folder.path, path), opens],
+    ['a database to restore', () => chmodSync(folder.path, 0o777), restores],
   ])('reports that root owns %s', async (_, prepare, program) => {
     chmodSync(backup, 0o644);
     prepare();
@@ -85,7 +84,7 @@ describe.if(canTest)('a service that runs as another user', () => {
 
   test('reports that root owns the folder', async () => {
     rmSync(`${path}.lock`);
-    chmodSync(folder, 0o755);
+    chmodSync(folder.path, 0o755);
     const reason = 'its folder cannot be written to: permission denied: owned by root';
     expect(await runAsNobody(opens)).toContain(
       `${path}.lock cannot be used: ${reason}, running as nobody`,

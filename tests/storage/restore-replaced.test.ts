@@ -1,16 +1,15 @@
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { copyFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { copyFileSync, renameSync, writeFileSync } from 'node:fs';
 import { keyToStore } from '../../server/http/keys.ts';
 import type { Storage } from '../../server/storage/storage.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { backUp, openFile, restore, saveOne } from './sqlite.ts';
 
 /* What a restore learns from a database that it replaces, in whatever state that database is. */
 
-let folder: string;
+let folder: ReturnType<typeof temporaryFolder>;
 let path: string;
 let backup: string;
 const key = keyToStore('mk_test', {
@@ -34,9 +33,9 @@ async function use(work: (storage: Storage) => Promise<unknown>): Promise<void> 
 
 /** Makes a backup, then revokes the key and erases the user. */
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'memory-replaced-'));
-  path = join(folder, 'memory.db');
-  backup = join(folder, 'backup.db');
+  folder = temporaryFolder();
+  path = folder.file('memory.db');
+  backup = folder.file('backup.db');
   await use(async (storage) => {
     const { projectId } = await storage.createKey(key);
     expect(projectId).toBe(1);
@@ -49,7 +48,7 @@ beforeEach(async () => {
   });
 });
 
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => folder[Symbol.dispose]());
 
 const revokedKeys = [{ id: key.id, project: 'default', name: 'laptop', lastFour: 'test' }];
 
@@ -68,7 +67,7 @@ test('a user whose memories have expired since the backup does not count as eras
 });
 
 test('a key that is revoked in the backup, too, is not reported', async () => {
-  const later = join(folder, 'later.db');
+  const later = folder.file('later.db');
   await backUp(path, later);
   expect(await restore(later, path)).toMatchObject({ revokedKeys: [], broughtBackUsers: [] });
 });

@@ -6,7 +6,6 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -15,9 +14,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { openCopySides } from '../../server/admin.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import {
   backUp,
@@ -34,19 +33,19 @@ import {
 
 /* Backups and restores with leftover logs and journals, damaged files and links. */
 
-let folder: string;
+let folder: ReturnType<typeof temporaryFolder>;
 let path: string;
 let backup: string;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'memory-restore-'));
-  path = join(folder, 'memory.db');
-  backup = join(folder, 'backup.db');
+  folder = temporaryFolder();
+  path = folder.file('memory.db');
+  backup = folder.file('backup.db');
   await fill(path, 3);
   await backUp(path, backup);
 });
 
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => folder[Symbol.dispose]());
 
 async function refusalOf(call: Promise<unknown>): Promise<string> {
   return (await rejectionOf(call)).message;
@@ -56,9 +55,9 @@ async function refusalOf(call: Promise<unknown>): Promise<string> {
 async function leaveLog(file: string, count: number): Promise<void> {
   const storage = await openFile(path);
   await saveMany(storage, count, 'late');
-  for (const part of ['', '-wal']) copyFileSync(path + part, `${folder}/killed.db${part}`);
+  for (const part of ['', '-wal']) copyFileSync(path + part, `${folder.path}/killed.db${part}`);
   await storage.close();
-  for (const part of ['', '-wal']) renameSync(`${folder}/killed.db${part}`, file + part);
+  for (const part of ['', '-wal']) renameSync(`${folder.path}/killed.db${part}`, file + part);
 }
 
 test('a restore moves away a log that has no database file, and does not apply it to the restored file', async () => {
@@ -83,8 +82,8 @@ test('a restore keeps a file that is too damaged to open, with its log', async (
   writeFileSync(path, 'no database at all '.repeat(1_000));
   await restore(backup, path);
   expect(countIn(path)).toBe(3);
-  const kept = readdirSync(folder).filter((name) => name.includes(setAside));
-  const bytes = kept.map((name) => readFileSync(join(folder, name), 'latin1')).join('');
+  const kept = readdirSync(folder.path).filter((name) => name.includes(setAside));
+  const bytes = kept.map((name) => readFileSync(folder.file(name), 'latin1')).join('');
   expect(bytes).toContain('late 39');
 });
 
@@ -109,17 +108,17 @@ test('a restore keeps a log that cannot be checkpointed, and does not try again'
 });
 
 test('a restore includes the log of a backup, and changes neither file', async () => {
-  const crashed = join(folder, 'crashed.db');
+  const crashed = folder.file('crashed.db');
   await leaveLog(crashed, 20);
   const bytes = () => [readFileSync(crashed), readFileSync(`${crashed}-wal`)];
   const before = bytes();
-  expect((await restore(crashed, join(folder, 'new.db'))).memories).toBe(23);
-  expect(countIn(join(folder, 'new.db'))).toBe(23);
+  expect((await restore(crashed, folder.file('new.db'))).memories).toBe(23);
+  expect(countIn(folder.file('new.db'))).toBe(23);
   expect(bytes()).toEqual(before);
 });
 
 test("a restored database is readable only by its owner, regardless of the backup's file mode", async () => {
-  const open = join(folder, 'open.db');
+  const open = folder.file('open.db');
   copyFileSync(backup, open);
   chmodSync(open, 0o644);
   await restore(open, path);
@@ -132,24 +131,24 @@ test('a server does not start on an empty database after an interrupted restore'
   expect(await refusalOf(openFile(path))).toContain('a restore was interrupted');
   expect(existsSync(path)).toBe(false);
   // Nor does a server start after another restore fails.
-  const refused = (name: string) => refusalOf(restore(join(folder, name), path, { now: 2_000 }));
+  const refused = (name: string) => refusalOf(restore(folder.file(name), path, { now: 2_000 }));
   expect(await refused('none.db')).toContain('no backup');
-  writeFileSync(join(folder, 'bad.db'), 'no database at all '.repeat(1_000));
+  writeFileSync(folder.file('bad.db'), 'no database at all '.repeat(1_000));
   expect(await refused('bad.db')).toContain('not an intact backup');
   expect(await refusalOf(openFile(path))).toContain('a restore was interrupted');
   // The partially restored file is itself a valid backup.
   await restore(`${path}.restoring`, path, { now: 2_000 });
   expect(countIn(path)).toBe(3);
-  expect(readdirSync(folder).filter((name) => name.includes('restoring'))).toEqual([]);
+  expect(readdirSync(folder.path).filter((name) => name.includes('restoring'))).toEqual([]);
 });
 
 test('a restore moves a leftover journal away, and does not apply it to the restored file', async () => {
-  const other = new Database(join(folder, 'other.db'));
+  const other = new Database(folder.file('other.db'));
   other.run('PRAGMA journal_mode = DELETE');
   other.run('CREATE TABLE t (x)');
   other.run('BEGIN');
   other.run('INSERT INTO t VALUES (1)');
-  copyFileSync(join(folder, 'other.db-journal'), `${path}-journal`);
+  copyFileSync(folder.file('other.db-journal'), `${path}-journal`);
   other.run('ROLLBACK');
   other.close(true);
   rmSync(path);
@@ -160,24 +159,24 @@ test('a restore moves a leftover journal away, and does not apply it to the rest
 });
 
 test('a backup that fails leaves no file behind', async () => {
-  const sick = join(folder, 'sick.db');
+  const sick = folder.file('sick.db');
   writeFileSync(sick, 'no database at all '.repeat(1_000));
-  await rejectionOf(backUp(sick, join(folder, 'copy.db')));
-  expect(readdirSync(folder).filter((name) => name.startsWith('copy.db'))).toEqual([]);
+  await rejectionOf(backUp(sick, folder.file('copy.db')));
+  expect(readdirSync(folder.path).filter((name) => name.startsWith('copy.db'))).toEqual([]);
 });
 
 test('a backup removes the partial files of killed backups, but not those of running ones', async () => {
-  const target = join(folder, 'copy.db');
+  const target = folder.file('copy.db');
   const ended = Bun.spawnSync(['true']).pid;
   const [orphan, running] = [`${target}.${ended}.partial`, `${target}.${process.ppid}.partial`];
   for (const name of [orphan, `${orphan}-journal`, running]) writeFileSync(name, 'half');
   await backUp(path, target);
-  const left = readdirSync(folder).filter((name) => name.includes('.partial'));
+  const left = readdirSync(folder.path).filter((name) => name.includes('.partial'));
   expect(left).toEqual([basename(running)]);
 });
 
 test('a backup does not signal the process of a running backup', async () => {
-  const target = join(folder, 'copy.db');
+  const target = folder.file('copy.db');
   const running = Bun.spawn(['sleep', '60']);
   writeFileSync(`${target}.${running.pid}.partial`, 'half');
   await backUp(path, target);
@@ -205,16 +204,16 @@ for (const lost of ['missing', 'empty']) {
     if (lost === 'empty') writeFileSync(path, '');
     expect(await refusalOf(openFile(path))).toContain('is missing or empty');
     expect(await refusalOf(openKeys(path, { create: true }))).toContain('is missing or empty');
-    const link = join(folder, 'link.db');
+    const link = folder.file('link.db');
     symlinkSync(path, link);
-    await rejectionOf(backUp(link, join(folder, 'copy.db')));
+    await rejectionOf(backUp(link, folder.file('copy.db')));
     expect(JSON.stringify(await diagnoseFile(path))).toContain('is missing or empty');
     expect(statSync(`${path}-wal`).size).toBe(size);
   });
 }
 
 test('a database with a second hard link is rejected under both names', async () => {
-  const second = join(folder, 'second.db');
+  const second = folder.file('second.db');
   linkSync(path, second);
   for (const name of [path, second]) {
     expect(await refusalOf(openFile(name))).toContain('more than one hard link');
@@ -222,8 +221,8 @@ test('a database with a second hard link is rejected under both names', async ()
 });
 
 test('opening a symbolic link to a missing file creates that file, under one lock', async () => {
-  const link = join(folder, 'link.db');
-  const file = join(folder, 'elsewhere.db');
+  const link = folder.file('link.db');
+  const file = folder.file('elsewhere.db');
   symlinkSync('elsewhere.db', link);
   const storage = await openFile(link);
   try {
@@ -236,19 +235,19 @@ test('opening a symbolic link to a missing file creates that file, under one loc
 });
 
 test('symbolic links are followed relative to their folder, and a loop is rejected', async () => {
-  const deep = join(folder, 'x', 'y');
+  const deep = folder.file('x/y');
   mkdirSync(deep, { recursive: true });
   symlinkSync('../else.db', join(deep, 'm.db'));
-  symlinkSync('x/y', join(folder, 'short'));
-  await fill(join(folder, 'short', 'm.db'), 1);
-  expect(countIn(join(folder, 'x', 'else.db'))).toBe(1);
-  const loop = join(folder, 'loop.db');
+  symlinkSync('x/y', folder.file('short'));
+  await fill(folder.file('short/m.db'), 1);
+  expect(countIn(folder.file('x/else.db'))).toBe(1);
+  const loop = folder.file('loop.db');
   symlinkSync('loop.db', loop);
   expect(await refusalOf(openFile(loop))).toContain('too many levels of symbolic links');
 });
 
 test('a file of another program is rejected as such, regardless of its schema version', async () => {
-  const foreign = join(folder, 'foreign.db');
+  const foreign = folder.file('foreign.db');
   const db = new Database(foreign);
   db.run('CREATE TABLE t (x)');
   db.run('PRAGMA user_version = 7');
@@ -271,11 +270,11 @@ test('a restore replaces the partial copy that a killed restore left', async () 
   }
   expect((await restore(backup, path)).memories).toBe(3);
   expect(countIn(path)).toBe(3);
-  expect(readdirSync(folder).filter((name) => name.includes('restoring'))).toEqual([]);
+  expect(readdirSync(folder.path).filter((name) => name.includes('restoring'))).toEqual([]);
 });
 
 test('a backup does not overwrite a file that appears while the copy is written', async () => {
-  const target = join(folder, 'copy.db');
+  const target = folder.file('copy.db');
   const { prepare } = Database.prototype;
   Database.prototype.prepare = function prepareLate(this: Database, ...given: [string]) {
     if (given[0] === 'VACUUM INTO ?') writeFileSync(target, 'of another program');
@@ -287,7 +286,7 @@ test('a backup does not overwrite a file that appears while the copy is written'
     Database.prototype.prepare = prepare;
   }
   expect(readFileSync(target, 'utf8')).toBe('of another program');
-  expect(readdirSync(folder).filter((name) => name.includes('.partial'))).toEqual([]);
+  expect(readdirSync(folder.path).filter((name) => name.includes('.partial'))).toEqual([]);
 });
 
 test('the doctor creates no lock file next to a backup', async () => {

@@ -1,13 +1,12 @@
 import { Database } from 'bun:sqlite';
 import { expect } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as admin from '../../server/admin.ts';
 import { type OpenOptions, openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import type { NewMemory, WriteResult } from '../../server/storage/types/memories.ts';
 import { createThreads, type ThreadsOptions } from '../../server/threads/start.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { memory, type Opened, type OpenStorage } from './fixtures.ts';
 
 export type OpenedFile = Opened & { path: string; [Symbol.asyncDispose](): Promise<void> };
@@ -21,8 +20,8 @@ export const backUp = (path: string, target: string) => admin.backup(urlOf(path)
 export const diagnoseFile = (path: string, now?: number) => admin.doctor(urlOf(path), now);
 
 export async function openInFolder(options: ThreadsOptions = {}): Promise<OpenedFile> {
-  const folder = mkdtempSync(join(tmpdir(), 'memory-storage-'));
-  const path = join(folder, 'memory.db');
+  const folder = temporaryFolder();
+  const path = folder.file('memory.db');
   const open = () => openFile(path, { threads: createThreads(options) });
   const opened: OpenedFile = {
     path,
@@ -35,7 +34,7 @@ export async function openInFolder(options: ThreadsOptions = {}): Promise<Opened
     },
     async dispose() {
       await opened.storage.close();
-      rmSync(folder, { recursive: true, force: true });
+      folder[Symbol.dispose]();
     },
     [Symbol.asyncDispose]: () => opened.dispose(),
   };

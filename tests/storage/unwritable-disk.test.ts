@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { copyFileSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Storage } from '../../server/storage/storage.ts';
 import { type Mount, mountTmpfs, sh } from '../faults/mounts.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import { countIn, diagnoseFile, fill, openFile, saveMany, saveOne } from './sqlite.ts';
@@ -112,17 +112,16 @@ describe.if(process.getuid?.() === 0 && canMount())('a storage', () => {
 
   test('of a running server is examined through a read-only mount', async () => {
     storage = await openFile(path);
-    const folder = mkdtempSync(join(tmpdir(), 'memory-mount-'));
-    sh('mount', '--bind', mount.folder, folder);
+    using folder = temporaryFolder();
+    sh('mount', '--bind', mount.folder, folder.path);
     try {
-      sh('mount', '-o', 'remount,bind,ro', folder);
-      const findings = await diagnoseFile(join(folder, 'memory.db'));
+      sh('mount', '-o', 'remount,bind,ro', folder.path);
+      const findings = await diagnoseFile(folder.file('memory.db'));
       expect(findings).toContainEqual({ name: 'server', level: 'ok', found: 'running' });
     } finally {
       // While the lock is held, SQLite keeps the other connection's file open.
       await close();
-      sh('umount', folder);
-      rmdirSync(folder);
+      sh('umount', folder.path);
     }
   });
 
