@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { existsSync, readdirSync, readlinkSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { temporaryFolder } from '../support/folder.ts';
 import { until } from '../support/until.ts';
@@ -28,16 +28,6 @@ test.if(process.platform === 'linux')('the commands close the database', async (
     return existsSync(path) ? readlinkSync(path) : '';
   });
   expect(targets.filter((path) => path.startsWith(folder.path))).toEqual([]);
-});
-
-test('a new database can be read only by its owner', async () => {
-  using folder = temporaryFolder();
-  const file = folder.file('new.db');
-  const command = [...program, 'keys', 'create', '--database', file];
-  // A separate process, because the server's setting of the umask applies to this whole process.
-  const shell = ['sh', '-c', 'umask 022; exec "$@"', 'sh', ...command];
-  expect(await Bun.spawn(shell, { stdout: 'ignore', stderr: 'ignore' }).exited).toBe(0);
-  expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
 test('the table shows which keys have expired', async () => {

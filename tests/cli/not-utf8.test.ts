@@ -24,12 +24,8 @@ const problem = (name: string, file: string) =>
   `Error: ${name} is not UTF-8 text.\n` +
   `Decompress it, or convert it: iconv -f <charset> -t UTF-8 ${file}\n`;
 const endpoints = [
-  ['ingest', 'batch'],
-  ['import'],
-  ['import', '--from', 'chatgpt', '--user', 'u'],
-  ['ingest', 'support'],
-  ['ingest', 'chat'],
-  ['ingest', 'record'],
+  ...['ingest batch', 'import', 'import --from chatgpt --user u'],
+  ...['ingest support', 'ingest chat', 'ingest record'],
 ];
 
 for (const [kind, bytes] of kinds) {
@@ -39,7 +35,7 @@ for (const [kind, bytes] of kinds) {
       const file = folder.file(name);
       writeFileSync(file, bytes);
       for (const endpoint of endpoints) {
-        const ran = await memory([...endpoint, file]);
+        const ran = await memory([...endpoint.split(' '), file]);
         expect(ran).toEqual({ code: 1, stdout: '', stderr: problem(file, file) });
       }
     }

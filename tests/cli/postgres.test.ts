@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test';
-import { startServer } from '../../server/main.ts';
 import { newDatabase, postgresUrl, query, type TestDatabase } from '../support/postgres.ts';
+import { startTestServer } from '../support/server.ts';
 import { doctor, lines, memory } from './command.ts';
 
 /* Tests of the administrative commands on a PostgreSQL database. */
@@ -40,29 +40,18 @@ test('doctor counts only keys that are in use', async () => {
 });
 
 test('servers that start at the same time on an empty database share it', async () => {
-  const empty = await newDatabase();
-  const env = {
-    LOG_LEVEL: 'silent',
-    MEMORY_API_KEY: 'a-key-for-two-servers',
-    MEMORY_EMBEDDINGS: 'off',
-  };
-  const start = () => startServer({ env, port: 0, databaseUrl: empty.url });
+  await using empty = await newDatabase();
+  const env = { MEMORY_API_KEY: 'a-key-for-two-servers' };
+  const start = () => startTestServer(env, [], { databaseUrl: empty.url });
   const servers = await Promise.all([start(), start(), start()]);
-  const headers = {
-    authorization: `Bearer ${env.MEMORY_API_KEY}`,
-    'content-type': 'application/json',
-  };
-  const [first, second, third] = servers;
-  const body = JSON.stringify({ userId: 'u', content: 'seen by all' });
-  const saved = await fetch(`${first?.url}/v1/memories`, { method: 'POST', headers, body });
-  const { id } = (await saved.json()) as { id: string };
-  for (const { url } of [second, third].filter((one) => one !== undefined)) {
-    expect((await fetch(`${url}/v1/memories/${id}`, { headers })).status).toBe(200);
-    const search = await fetch(`${url}/v1/memories/search?userId=u&query=seen`, { headers });
-    expect(await search.json()).toMatchObject({ items: [{ id }] });
+  const [first, ...others] = servers.map(({ client }) => client);
+  const saved = await first?.save({ userId: 'u', content: 'seen by all' });
+  for (const client of others) {
+    expect(await client.get(saved?.id ?? '')).toMatchObject({ content: 'seen by all' });
+    const { items } = await client.search({ userId: 'u', query: 'seen' });
+    expect(items).toMatchObject([{ id: saved?.id }]);
   }
   for (const server of servers) await server.stop();
-  await empty.drop();
 });
 
 test('doctor runs the PostgreSQL checks and reports no problem', async () => {
@@ -82,21 +71,6 @@ test('doctor runs the PostgreSQL checks and reports no problem', async () => {
     'dead rows ok',
   ]);
   expect(code).toBe(0);
-});
-
-test('doctor warns if commits do not wait for a connected synchronous standby', async () => {
-  await using own = await newDatabase();
-  const there = await shadow(own, [
-    settingAs('synchronous_standby_names', 'any 1 (*)'),
-    'VIEW pg_stat_replication AS SELECT 1',
-    `VIEW pg_settings AS SELECT 'synchronous_commit' AS name, 'local' AS reset_val`,
-  ]);
-  expect((await doctor(there)).find('standbys')).toEqual({
-    name: 'standbys',
-    level: 'warning',
-    found: '1 connected, synchronous: any 1 (*)',
-    advice: expect.stringContaining('set synchronous_commit = on'),
-  });
 });
 
 test('doctor warns if dead rows reach 100% of a table', async () => {
@@ -150,39 +124,52 @@ const settingAs = (name: string, value: string) =>
   `FUNCTION current_setting(name text) RETURNS text LANGUAGE sql AS $$
      SELECT CASE name WHEN '${name}' THEN '${value}' ELSE pg_catalog.current_setting(name) END $$`;
 
-test.each([
-  ['fsync', 'off', 'durability', 'set fsync = on'],
-  ['full_page_writes', 'off', 'durability', 'set full_page_writes = on'],
-  ['synchronous_standby_names', 'any 1 (*)', 'standbys', 'every write waits for a standby'],
-])('doctor fails if %s is %s', async (setting, value, name, words) => {
-  await using own = await newDatabase();
-  const none = 'VIEW pg_stat_replication AS SELECT 1 WHERE false';
-  const { code, find } = await doctor(await shadow(own, [settingAs(setting, value), none]));
-  expect(find(name)).toMatchObject({
-    level: 'failure',
-    advice: expect.stringContaining(words),
-  });
-  expect(code).toBe(1);
-});
+const standbys = (names: string, commit: string, connected = true) => [
+  settingAs('synchronous_standby_names', names),
+  `VIEW pg_stat_replication AS SELECT 1 WHERE ${connected}`,
+  `VIEW pg_settings AS SELECT 'synchronous_commit' AS name, '${commit}' AS reset_val`,
+];
+const clockAhead = (seconds: number) => [
+  `FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$
+     SELECT pg_catalog.clock_timestamp() + interval '${seconds} seconds' $$`,
+];
+const connections = (count: number) => [
+  settingAs('max_connections', '100'),
+  `VIEW pg_stat_database AS SELECT ${count / 2} AS numbackends FROM generate_series(1, 2)`,
+];
+const oldest = (minutes: number) => [
+  `VIEW pg_stat_activity AS
+     SELECT 0 AS pid, now() - interval '${minutes} minutes' AS xact_start`,
+];
+/** A slot that is 1/0 behind, less the restart position, and one in use. */
+const retained = (restart: string) => [
+  `FUNCTION pg_current_wal_lsn() RETURNS pg_lsn LANGUAGE sql AS $$ SELECT '1/0'::pg_lsn $$`,
+  `VIEW pg_replication_slots AS SELECT '${restart}'::pg_lsn AS restart_lsn, false AS active
+     UNION ALL SELECT '0/0'::pg_lsn, true`,
+];
+const slots = (mb: number) => `${mb} MB of WAL retained for inactive slots`;
 
-test('doctor warns about many connections, a long transaction and WAL of an inactive slot', async () => {
+test.each<[finding: string, level: string, words: string | RegExp, shadows: string[]]>([
+  ['durability', 'failure', 'set fsync = on', [settingAs('fsync', 'off')]],
+  ['durability', 'failure', 'set full_page_writes = on', [settingAs('full_page_writes', 'off')]],
+  ['standbys', 'failure', 'every write waits for a standby', standbys('any 1 (*)', 'on', false)],
+  ['standbys', 'warning', 'set synchronous_commit = on', standbys('any 1 (*)', 'local')],
+  ['standbys', 'ok', '1 connected, synchronous: any 1 (*)', standbys('any 1 (*)', 'on')],
+  ['standbys', 'ok', '1 connected, synchronous: none', standbys('', 'local')],
+  ['clock', 'ok', '', clockAhead(-4.5)],
+  ['clock', 'warning', '', clockAhead(5.1)],
+  ['connections', 'warning', '80 of 100 in use', connections(80)],
+  ['transactions', 'ok', /the oldest has been open for 84\d s/, oldest(14)],
+  ['transactions', 'warning', 'the oldest has been open for 900 s', oldest(15)],
+  ['replication slots', 'ok', slots(1023), retained('0/C0100000')],
+  ['replication slots', 'warning', slots(1024), retained('0/C0000000')],
+])('doctor finds %s %s: %s', async (name, level, words, shadows) => {
   await using own = await newDatabase();
-  const database = await shadow(own, [
-    settingAs('max_connections', '100'),
-    'VIEW pg_stat_database AS SELECT 40 AS numbackends FROM generate_series(1, 2)',
-    `VIEW pg_stat_activity AS SELECT 0 AS pid, now() - interval '15 minutes' AS xact_start`,
-    `FUNCTION pg_current_wal_lsn() RETURNS pg_lsn LANGUAGE sql AS $$ SELECT '1/0'::pg_lsn $$`,
-    `VIEW pg_replication_slots AS SELECT '0/C0000000'::pg_lsn AS restart_lsn, false AS active
-       UNION ALL SELECT '0/0'::pg_lsn, true`,
-  ]);
-  const { code, items } = await doctor(database);
-  const warnings = items.filter(({ level }) => level === 'warning');
-  expect(warnings.map(({ name, found }) => `${name}: ${found}`)).toEqual([
-    'connections: 80 of 100 in use',
-    'transactions: the oldest has been open for 900 s',
-    'replication slots: 1024 MB of WAL retained for inactive slots',
-  ]);
-  expect(code).toBe(0);
+  const { code, find } = await doctor(await shadow(own, shadows));
+  const { found = '', advice = '', ...about } = find(name) ?? {};
+  expect(about).toEqual({ name, level });
+  expect(`${found}; ${advice}`).toMatch(words);
+  expect(code).toBe(level === 'failure' ? 1 : 0);
 });
 
 test('a database URL may also begin with postgresql:', async () => {
@@ -194,50 +181,10 @@ test('a database URL may also begin with postgresql:', async () => {
   expect(JSON.parse(stdout).items).toMatchObject([{ id: JSON.parse(made.stdout).id }]);
 });
 
-test.each([
-  ['any 1 (*)', 'on', '1 connected, synchronous: any 1 (*)'],
-  ['', 'local', '1 connected, synchronous: none'],
-])('doctor accepts the standbys %p with synchronous_commit = %s', async (names, commit, found) => {
-  await using own = await newDatabase();
-  const database = await shadow(own, [
-    settingAs('synchronous_standby_names', names),
-    'VIEW pg_stat_replication AS SELECT 1',
-    `VIEW pg_settings AS SELECT 'synchronous_commit' AS name, '${commit}' AS reset_val`,
-  ]);
-  expect((await doctor(database)).find('standbys')).toMatchObject({ level: 'ok', found });
-});
-
 test('doctor says that the next server start creates the tables, until they exist', async () => {
   await using own = await newDatabase();
   const advice = async () => (await doctor(own.url)).find('version')?.advice ?? 'none';
   expect(await advice()).toContain('the next server start creates');
   await memory(['keys', 'create', '--database', own.url]);
   expect(await advice()).toBe('none');
-});
-
-test.each([
-  [-4.5, 'ok'],
-  [5.1, 'warning'],
-])('doctor reports a database clock that differs by %d s as %s', async (seconds, level) => {
-  await using own = await newDatabase();
-  const database = await shadow(own, [
-    `FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$
-       SELECT pg_catalog.clock_timestamp() + interval '${seconds} seconds' $$`,
-  ]);
-  const { find } = await doctor(database);
-  expect(find('clock')).toMatchObject({ level });
-});
-
-test('doctor accepts a transaction of 14 minutes and 1023 MB of retained WAL', async () => {
-  await using own = await newDatabase();
-  const database = await shadow(own, [
-    `VIEW pg_stat_activity AS SELECT 0 AS pid, now() - interval '14 minutes' AS xact_start`,
-    `FUNCTION pg_current_wal_lsn() RETURNS pg_lsn LANGUAGE sql AS $$ SELECT '1/0'::pg_lsn $$`,
-    `VIEW pg_replication_slots AS SELECT '0/C0100000'::pg_lsn AS restart_lsn, false AS active`,
-  ]);
-  const { items } = await doctor(database);
-  const shown = items.map(({ name, level, found }) => `${name} ${level}: ${found}`);
-  const oldest = /^transactions ok: the oldest has been open for 84\d s$/;
-  expect(shown).toContainEqual(expect.stringMatching(oldest));
-  expect(shown).toContain('replication slots ok: 1023 MB of WAL retained for inactive slots');
 });

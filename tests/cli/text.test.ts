@@ -8,29 +8,24 @@ import { age, cut, cutStart, escapeControls, escapeField } from '../../cli/termi
 import { testTerminal } from './command.ts';
 
 describe('text for a terminal', () => {
-  test('cut() returns one line of at most the width for any input', () => {
+  test.each<[name: string, shorten: typeof cut]>([
+    ['cut', cut],
+    ['cutStart', cutStart],
+  ])('%s() returns one line of at most the width for any input', (_, shorten) => {
     const text = fc.string({ unit: 'grapheme', maxLength: 300 });
     fc.assert(
       fc.property(text, fc.integer({ min: 1, max: 60 }), (given, width) => {
-        const line = cut(given, width);
+        const line = shorten(given, width);
         expect(Bun.stringWidth(line)).toBeLessThanOrEqual(width);
         expect(line).not.toContain('\n');
       }),
     );
+  });
+
+  test('cut() keeps the start, and cutStart() the end', () => {
     expect(cut('a  b\nc', 20)).toBe('a b c');
     expect(cut('漢字漢字', 5)).toBe('漢字…');
     expect(cut(`${'x'.repeat(9)} y`, 10)).toBe('xxxxxxxxx…');
-  });
-
-  test('cutStart() keeps the end of any input, in one line of at most the width', () => {
-    const text = fc.string({ unit: 'grapheme', maxLength: 300 });
-    fc.assert(
-      fc.property(text, fc.integer({ min: 1, max: 60 }), (given, width) => {
-        const line = cutStart(given, width);
-        expect(Bun.stringWidth(line)).toBeLessThanOrEqual(width);
-        expect(line).not.toContain('\n');
-      }),
-    );
     expect(cutStart('docs/a.md', 9)).toBe('docs/a.md');
     expect(cutStart('docs/handbook/a.md', 10)).toBe('…book/a.md');
     expect(cutStart('漢字漢字', 5)).toBe('…漢字');
@@ -42,28 +37,13 @@ describe('text for a terminal', () => {
     );
   });
 
-  test('age() is short', () => {
+  test('age() is in whole seconds, minutes up to an hour, hours up to a day, or days', () => {
     const now = Date.parse('2026-11-20T10:00:00.000Z');
     const ago = (ms: number) => age(new Date(now - ms).toISOString(), now);
-    expect([-5, 59_999, 60_000, 3_600_000, 86_400_000 * 400].map(ago)).toEqual([
-      '0s',
-      '59s',
-      '1m',
-      '1h',
-      '400d',
-    ]);
-  });
-
-  test('age() counts minutes up to an hour and hours up to a day', () => {
-    const now = Date.parse('2026-11-20T10:00:00.000Z');
-    const ago = (seconds: number) => age(new Date(now - seconds * 1_000).toISOString(), now);
-    expect([2_700, 3_599, 82_800, 86_399, 86_400].map(ago)).toEqual([
-      '45m',
-      '59m',
-      '23h',
-      '23h',
-      '1d',
-    ]);
+    expect([-5, 59_999].map(ago)).toEqual(['0s', '59s']);
+    const seconds = [60, 2_700, 3_599, 3_600, 82_800, 86_399, 86_400, 86_400 * 400];
+    const ages = ['1m', '45m', '59m', '1h', '23h', '23h', '1d', '400d'];
+    expect(seconds.map((s) => ago(s * 1_000))).toEqual(ages);
   });
 
   test.each([

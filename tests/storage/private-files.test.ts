@@ -15,6 +15,7 @@ await (await openAdmin(database.url)).close();
 
 test.each([
   ['a server', 'await (await openFile(process.env.TARGET)).close(); process.exit();'],
+  ['a command', 'await (await openKeys(process.env.TARGET, { create: true })).close();'],
   ['a backup', 'await backUp(process.env.SOURCE, process.env.TARGET);'],
   ['a restore', 'await restore(process.env.SOURCE, process.env.TARGET);'],
   [
