@@ -70,31 +70,29 @@ describe('an unreadable file', () => {
   });
 });
 
-describe('a character set', () => {
-  test.each<[string, string, Uint8Array, string]>([
-    ['UTF-16', 'a.txt', Buffer.from('\ufeffhé', 'utf16le'), 'hé'],
-    ['UTF-16BE', 'a.txt', Buffer.from('\ufeffhé', 'utf16le').swap16(), 'hé'],
-    ['declared in HTML', 'a.html', Buffer.from('<meta charset=ISO-8859-1>h\xe9', 'latin1'), 'hé'],
-    ['declared in XHTML', 'a.xhtml', Buffer.from('<?xml encoding="latin1"?>h\xe9', 'latin1'), 'hé'],
-    ['UTF-8 declared as MySQL does', 'a.html', Buffer.from('<meta charset=utf8mb4>hé'), 'hé'],
-    [
-      'UTF-8 with a false declaration',
-      'a.html',
-      Buffer.from('<meta charset=euc-jp>h\ufffe'),
-      'h\ufffe',
-    ],
-    ['UTF-8 with a byte order mark', 'a.html', Buffer.from('\ufeff<p>hé'), 'hé'],
-    [
-      'UTF-8 with a byte order mark and another declaration',
-      'a.html',
-      Buffer.from('\ufeff<meta charset=windows-1252><p>hé'),
-      'hé',
-    ],
-  ])('%s', async (_, name, bytes, text) => {
-    using folder = inFolder('charset', { [name]: bytes });
-    const { stdout } = await folder.ingest([name, '--dry-run', '--json']);
-    expect(JSON.parse(lines(stdout)[0] ?? '').data.text).toBe(text);
-  });
+test.each<[string, string, Uint8Array, string]>([
+  ['UTF-16', 'a.txt', Buffer.from('\ufeffhé', 'utf16le'), 'hé'],
+  ['UTF-16BE', 'a.txt', Buffer.from('\ufeffhé', 'utf16le').swap16(), 'hé'],
+  ['declared in HTML', 'a.html', Buffer.from('<meta charset=ISO-8859-1>h\xe9', 'latin1'), 'hé'],
+  ['declared in XHTML', 'a.xhtml', Buffer.from('<?xml encoding="latin1"?>h\xe9', 'latin1'), 'hé'],
+  ['UTF-8 declared as MySQL does', 'a.html', Buffer.from('<meta charset=utf8mb4>hé'), 'hé'],
+  [
+    'UTF-8 with a false declaration',
+    'a.html',
+    Buffer.from('<meta charset=euc-jp>h\ufffe'),
+    'h\ufffe',
+  ],
+  ['UTF-8 with a byte order mark', 'a.html', Buffer.from('\ufeff<p>hé'), 'hé'],
+  [
+    'UTF-8 with a byte order mark and another declaration',
+    'a.html',
+    Buffer.from('\ufeff<meta charset=windows-1252><p>hé'),
+    'hé',
+  ],
+])('reads the character set %s', async (_, name, bytes, text) => {
+  using folder = inFolder('charset', { [name]: bytes });
+  const { stdout } = await folder.ingest([name, '--dry-run', '--json']);
+  expect(JSON.parse(lines(stdout)[0] ?? '').data.text).toBe(text);
 });
 
 test.each([

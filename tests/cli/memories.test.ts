@@ -66,12 +66,10 @@ test('a list on a terminal shows the names of documents', async () => {
   expect(lines((await memory(argv)).stdout)[0]).toEndWith(`\t${text}`);
 });
 
-describe('one memory', () => {
-  test('health needs no key', async () => {
-    const { code, stdout } = await memory(['health', '--json'], { env: { MEMORY_API_KEY: '' } });
-    expect(JSON.parse(stdout)).toMatchObject({ status: 'ok', storage: backend });
-    expect(code).toBe(0);
-  });
+test('health needs no key', async () => {
+  const { code, stdout } = await memory(['health', '--json'], { env: { MEMORY_API_KEY: '' } });
+  expect(JSON.parse(stdout)).toMatchObject({ status: 'ok', storage: backend });
+  expect(code).toBe(0);
 });
 
 test('a page without --limit has 20 memories', async () => {

@@ -96,15 +96,13 @@ describe('DELETE /v1/memories?userId=', () => {
   });
 });
 
-describe('an erasure with an idempotency key', () => {
-  const eraseOf = (userId: string) => ({ method: 'DELETE', path: pathOf(userId) });
+const eraseOf = (userId: string) => ({ method: 'DELETE', path: pathOf(userId) });
 
-  test('is rejected for another user, and erases nothing', async () => {
-    const [userId, other] = [newUser(), newUser()];
-    await save(server, other);
-    await sendKeyed(server, eraseOf(userId), userId);
-    const answer = await sendKeyed(server, eraseOf(other), userId);
-    expectError(answer, 400, 'idempotency_key_reused');
-    expect((await getPage(server, other)).items).toHaveLength(1);
-  });
+test('a used idempotency key is rejected for another user, and erases nothing', async () => {
+  const [userId, other] = [newUser(), newUser()];
+  await save(server, other);
+  await sendKeyed(server, eraseOf(userId), userId);
+  const answer = await sendKeyed(server, eraseOf(other), userId);
+  expectError(answer, 400, 'idempotency_key_reused');
+  expect((await getPage(server, other)).items).toHaveLength(1);
 });

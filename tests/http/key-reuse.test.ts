@@ -152,8 +152,9 @@ describe('an error does not use up its key', () => {
   });
 });
 
-describe('an invalid request with a used key gets its validation error', () => {
-  test.each(writesWithBody)('%s', async (_, make) => {
+test.each(writesWithBody)(
+  'an invalid request with a used key gets its validation error: %s',
+  async (_, make) => {
     const { userId, request } = await prepare(server, make);
     await sendKeyed(server, request, userId);
     const before = await completeMemories(server, userId);
@@ -165,8 +166,8 @@ describe('an invalid request with a used key gets its validation error', () => {
     expectInvalid(await sendKeyed(server, query, userId), 'nope');
     expect(await completeMemories(server, userId)).toEqual(before);
     expect(markOf(await sendKeyed(server, request, userId))).toBe('replayed');
-  });
-});
+  },
+);
 
 test.each([
   ['text that is not valid Unicode', '\\ufffd', '\\ud800'],

@@ -21,18 +21,15 @@ const paraphrases = [
   ['Owes his brother 300 dollars', 'who has he borrowed money from?'],
 ] as const;
 
-describe('without a model', async () => {
+test('without a model, a search uses words alone and says so', async () => {
   const server = await withProject();
-
-  test('a search uses words alone and says so', async () => {
-    await server.client.save({ userId: 'u', content: 'Allergic to peanuts' });
-    const search = (mode?: SearchMode) =>
-      server.client.search({ userId: 'u', query: 'peanuts', ...(mode && { mode }) });
-    const plain = await search();
-    expect(plain).toMatchObject({ meaning: 'off', items: [{ matchedBy: 'words' }] });
-    expect(await search('words')).toEqual(plain);
-    expect(await search('auto')).toEqual(plain);
-  });
+  await server.client.save({ userId: 'u', content: 'Allergic to peanuts' });
+  const search = (mode?: SearchMode) =>
+    server.client.search({ userId: 'u', query: 'peanuts', ...(mode && { mode }) });
+  const plain = await search();
+  expect(plain).toMatchObject({ meaning: 'off', items: [{ matchedBy: 'words' }] });
+  expect(await search('words')).toEqual(plain);
+  expect(await search('auto')).toEqual(plain);
 });
 
 describe('with the built-in model', async () => {

@@ -126,18 +126,16 @@ describe('PATCH /v1/memories/:id', () => {
   });
 });
 
-describe('DELETE /v1/memories/:id', () => {
-  test('returns 204 without a body, and no read finds the memory', async () => {
-    const userId = newUser();
-    const { id } = await save(server, userId);
-    const path = `/v1/memories/${id}`;
-    const answer = await ask(server, 'DELETE', path);
-    expect(answer).toMatchObject({ status: 204, text: '' });
-    expect(answer.headers.get('content-type')).toBeNull();
-    expectError(await ask(server, 'GET', path), 404, 'not_found');
-    expectError(await ask(server, 'GET', `${path}/status`), 404, 'not_found');
-    expectError(await patch(id, { content: 'x' }), 404, 'not_found');
-    expectError(await ask(server, 'DELETE', path), 404, 'not_found');
-    expect((await getPage(server, userId)).items).toEqual([]);
-  });
+test('DELETE /v1/memories/:id returns 204 without a body, and no read finds the memory', async () => {
+  const userId = newUser();
+  const { id } = await save(server, userId);
+  const path = `/v1/memories/${id}`;
+  const answer = await ask(server, 'DELETE', path);
+  expect(answer).toMatchObject({ status: 204, text: '' });
+  expect(answer.headers.get('content-type')).toBeNull();
+  expectError(await ask(server, 'GET', path), 404, 'not_found');
+  expectError(await ask(server, 'GET', `${path}/status`), 404, 'not_found');
+  expectError(await patch(id, { content: 'x' }), 404, 'not_found');
+  expectError(await ask(server, 'DELETE', path), 404, 'not_found');
+  expect((await getPage(server, userId)).items).toEqual([]);
 });

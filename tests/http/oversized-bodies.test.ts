@@ -14,30 +14,28 @@ const server = await withProject();
 const json = 'Content-Type: application/json';
 const chunked = 'Transfer-Encoding: chunked';
 
-describe('a save and an update', () => {
-  const textOf = (bytes: number, fields: object) => {
-    const text = JSON.stringify(fields);
-    return text + ' '.repeat(bytes - text.length);
-  };
+const textOf = (bytes: number, fields: object) => {
+  const text = JSON.stringify(fields);
+  return text + ' '.repeat(bytes - text.length);
+};
 
-  test('accept at most 1 MiB', async () => {
-    const most = limits.saveBodyBytes;
-    const save = { userId: newUser(), content: 'x' };
-    const answer = await askRaw(server, 'POST', '/v1/memories', textOf(most, save));
-    const { id } = bodyOf<{ id: string }>(answer, 201);
-    const path = `/v1/memories/${id}`;
-    bodyOf(await askRaw(server, 'PATCH', path, textOf(most, { content: 'y' })), 200);
-    const requests = [
-      ['POST', '/v1/memories', textOf(most + 1, save)],
-      ['PATCH', path, textOf(most + 1, { content: 'z' })],
-    ] as const;
-    for (const [method, path, body] of requests) {
-      const refused = await askRaw(server, method, path, body);
-      expectError(refused, 413, 'payload_too_large');
-      expect(refused.text).toContain(`at most ${most} bytes`);
-    }
-    expect((await getPage(server, save.userId)).items).toMatchObject([{ content: 'y' }]);
-  });
+test('a save and an update accept at most 1 MiB', async () => {
+  const most = limits.saveBodyBytes;
+  const save = { userId: newUser(), content: 'x' };
+  const answer = await askRaw(server, 'POST', '/v1/memories', textOf(most, save));
+  const { id } = bodyOf<{ id: string }>(answer, 201);
+  const path = `/v1/memories/${id}`;
+  bodyOf(await askRaw(server, 'PATCH', path, textOf(most, { content: 'y' })), 200);
+  const requests = [
+    ['POST', '/v1/memories', textOf(most + 1, save)],
+    ['PATCH', path, textOf(most + 1, { content: 'z' })],
+  ] as const;
+  for (const [method, path, body] of requests) {
+    const refused = await askRaw(server, method, path, body);
+    expectError(refused, 413, 'payload_too_large');
+    expect(refused.text).toContain(`at most ${most} bytes`);
+  }
+  expect((await getPage(server, save.userId)).items).toMatchObject([{ content: 'y' }]);
 });
 
 describe('a 413 is returned', () => {

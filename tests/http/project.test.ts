@@ -122,22 +122,20 @@ describe('POST /v1/memories/status', () => {
   });
 });
 
-describe('GET /v1/key', () => {
-  test('returns the properties of the key', async () => {
-    const expiresAt = Date.now() + 3_600_000;
-    const admin = await openAdmin(server.databaseUrl);
-    const kind = { userId: 'ada', readOnly: true, expiresAt };
-    const { key } = await admin.createKey({ name: 'desktop', project: 'shop', ...kind });
-    await admin.close();
-    const answer = await ask({ ...server, key }, 'GET', '/v1/key');
-    expect(bodyOf<ApiKey>(answer, 200)).toEqual({
-      project: 'shop',
-      name: 'desktop',
-      lastFour: key.slice(-4),
-      userId: 'ada',
-      readOnly: true,
-      expiresAt: new Date(expiresAt).toISOString(),
-    });
-    expect(answer.text).not.toContain(key);
+test('GET /v1/key returns the properties of the key', async () => {
+  const expiresAt = Date.now() + 3_600_000;
+  const admin = await openAdmin(server.databaseUrl);
+  const kind = { userId: 'ada', readOnly: true, expiresAt };
+  const { key } = await admin.createKey({ name: 'desktop', project: 'shop', ...kind });
+  await admin.close();
+  const answer = await ask({ ...server, key }, 'GET', '/v1/key');
+  expect(bodyOf<ApiKey>(answer, 200)).toEqual({
+    project: 'shop',
+    name: 'desktop',
+    lastFour: key.slice(-4),
+    userId: 'ada',
+    readOnly: true,
+    expiresAt: new Date(expiresAt).toISOString(),
   });
+  expect(answer.text).not.toContain(key);
 });

@@ -21,30 +21,26 @@ const tooDeep = 'the JSON must be at most 32 levels deep';
 const tooMany = 'the JSON must contain at most 200000 values';
 const tooWide = 'a record must contain at most 20000 fields';
 
-describe('levels', () => {
-  test.each([
-    ['['.repeat(32), '['.repeat(33)],
-    ['[ '.repeat(32) + '] '.repeat(32), '[ '.repeat(33) + '] '.repeat(33)],
-    ['{"a":'.repeat(32), '{"a":'.repeat(33)],
-    ['[[]]'.repeat(100) + '['.repeat(32), `${'[[]]'.repeat(100)}${'['.repeat(33)}`],
-    [`{"items":[${'['.repeat(30)}`, `{"items":[${'['.repeat(31)}`],
-  ])('32 are accepted, 33 are not', (passes, fails) => {
-    expect(() => scan(passes)).not.toThrow();
-    expect(messageOf(fails)).toBe(tooDeep);
-  });
+test.each([
+  ['['.repeat(32), '['.repeat(33)],
+  ['[ '.repeat(32) + '] '.repeat(32), '[ '.repeat(33) + '] '.repeat(33)],
+  ['{"a":'.repeat(32), '{"a":'.repeat(33)],
+  ['[[]]'.repeat(100) + '['.repeat(32), `${'[[]]'.repeat(100)}${'['.repeat(33)}`],
+  [`{"items":[${'['.repeat(30)}`, `{"items":[${'['.repeat(31)}`],
+])('levels: 32 are accepted, 33 are not', (passes, fails) => {
+  expect(() => scan(passes)).not.toThrow();
+  expect(messageOf(fails)).toBe(tooDeep);
 });
 
-describe('values', () => {
-  test.each([
-    [list(199_999), list(200_000)],
-    [list(199_999, '[ ]'), list(200_000, '[ ]')],
-    [list(99_999, '[1]'), list(100_000, '[1]')],
-    [list(199_999, '{\n}'), list(200_000, '{\n}')],
-    [`[[],${list(199_998, '"a"').slice(1)}`, `[[],${list(199_999, '"a"').slice(1)}`],
-  ])('200,000 are accepted, 200,001 are not', (passes, fails) => {
-    expect(() => scan(passes)).not.toThrow();
-    expect(messageOf(fails)).toBe(tooMany);
-  });
+test.each([
+  [list(199_999), list(200_000)],
+  [list(199_999, '[ ]'), list(200_000, '[ ]')],
+  [list(99_999, '[1]'), list(100_000, '[1]')],
+  [list(199_999, '{\n}'), list(200_000, '{\n}')],
+  [`[[],${list(199_998, '"a"').slice(1)}`, `[[],${list(199_999, '"a"').slice(1)}`],
+])('values: 200,000 are accepted, 200,001 are not', (passes, fails) => {
+  expect(() => scan(passes)).not.toThrow();
+  expect(messageOf(fails)).toBe(tooMany);
 });
 
 describe('fields', () => {

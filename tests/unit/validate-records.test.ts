@@ -89,28 +89,26 @@ test('the first invalid part of a long list is reported', () => {
   expect(sentences).toEqual(['messages.0.content.90000.type: must be a string']);
 });
 
-describe('a chat', () => {
-  const messages = [{ role: 'user', content: 'c' }];
+const messages = [{ role: 'user', content: 'c' }];
 
-  test.each([
-    [{ messages }, []],
-    [{ data: { messages } }, []],
-    [{}, ['data: is required']],
-    [{ data: { messages }, messages }, ['messages: is not a known field']],
-    [{ messages, title: 't' }, ['title: is not a known field']],
-    [{ messages: [] }, ['messages: must contain text']],
-    [{ messages: [{ role: 'user' }] }, ['messages: must contain text']],
-    [{ messages: [{ content: '' }] }, ['messages: must contain text']],
-    [{ messages: [{ content: 'c', role: 1 }] }, ['messages.0.role: must be a string']],
-    [{ messages: [{ content: 'c', timestamp: 'x' }] }, [`messages.0.timestamp: ${badTime}`]],
-    [{ data: { messages: [{ content: null }] } }, ['data.messages: must contain text']],
-    [{ data: { messages: [{ content: null }], title: '' } }, ['data.messages: must contain text']],
-    [{ data: { messages: [{ content: null }], summary: 's' } }, []],
-    [{ data: { messages: [], summary: 's' } }, []],
-    [{ messages: [{ content: null, tool_calls: [{ name: 'n' }] }] }, []],
-  ])('sent as %j has the problems %j', (fields, sentences) => {
-    expect(sentencesOf(validateChat, { userId: 'u', ...fields })).toEqual(sentences);
-  });
+test.each([
+  [{ messages }, []],
+  [{ data: { messages } }, []],
+  [{}, ['data: is required']],
+  [{ data: { messages }, messages }, ['messages: is not a known field']],
+  [{ messages, title: 't' }, ['title: is not a known field']],
+  [{ messages: [] }, ['messages: must contain text']],
+  [{ messages: [{ role: 'user' }] }, ['messages: must contain text']],
+  [{ messages: [{ content: '' }] }, ['messages: must contain text']],
+  [{ messages: [{ content: 'c', role: 1 }] }, ['messages.0.role: must be a string']],
+  [{ messages: [{ content: 'c', timestamp: 'x' }] }, [`messages.0.timestamp: ${badTime}`]],
+  [{ data: { messages: [{ content: null }] } }, ['data.messages: must contain text']],
+  [{ data: { messages: [{ content: null }], title: '' } }, ['data.messages: must contain text']],
+  [{ data: { messages: [{ content: null }], summary: 's' } }, []],
+  [{ data: { messages: [], summary: 's' } }, []],
+  [{ messages: [{ content: null, tool_calls: [{ name: 'n' }] }] }, []],
+])('a chat sent as %j has the problems %j', (fields, sentences) => {
+  expect(sentencesOf(validateChat, { userId: 'u', ...fields })).toEqual(sentences);
 });
 
 describe('a record', () => {
