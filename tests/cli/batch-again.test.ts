@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { temporaryFolder } from '../support/folder.ts';
 import { withProject } from '../support/server.ts';
-import { expectRan, lines, memoryAt, summaryOf } from './command.ts';
+import { event, expectRan, lines, memoryAt, summaryOf } from './command.ts';
 
 const server = await withProject();
 const memory = memoryAt(server);
@@ -96,7 +96,7 @@ test('repeating --idempotency-key has no further effect, whatever the lines cont
 
 test('a second run does not restore deleted memories without an externalId', async () => {
   const batch = ['ingest', 'batch', '-'];
-  const stdin = JSON.stringify({ type: 'event', userId: 'gone', data: { name: 'one' } });
+  const stdin = event('gone', 'one');
   await memory(batch, { stdin });
   await server.client.deleteAll({ userId: 'gone' });
   const { code, stderr } = await memory(batch, { stdin });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { temporaryFolder } from '../support/folder.ts';
 import { withProject } from '../support/server.ts';
-import { expectRan, lines, memoryAt, summaryOf } from './command.ts';
+import { event, expectRan, lines, memoryAt, summaryOf } from './command.ts';
 import { forward, startService } from './service.ts';
 import { shellAt } from './shell.ts';
 
@@ -10,8 +10,6 @@ const server = await withProject();
 const memory = memoryAt(server);
 const shell = shellAt(() => server);
 
-const event = (userId: string, name: string) =>
-  JSON.stringify({ type: 'event', userId, data: { name } });
 const batch = ['ingest', 'batch'];
 
 describe('--errors-out', () => {
@@ -67,10 +65,8 @@ describe('--errors-out', () => {
     async (name) => {
       using folder = temporaryFolder();
       const argv = [...batch, '-', '--errors-out', `${folder.path}/${name}`];
-      const { code, stderr } = await memory(argv, {
-        stdin: `${event('early', 'a')}
-{`,
-      });
+      const stdin = `${event('early', 'a')}\n{`;
+      const { code, stderr } = await memory(argv, { stdin });
       expect(stderr).toStartWith(`Error: Cannot write ${folder.path}/${name} (`);
       expect(code).toBe(1);
       expect((await server.client.list({ userId: 'early' })).items).toEqual([]);

@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import { startTestServer, withProject } from '../support/server.ts';
-import { expectRan, lines, memoryAt, summaryOf } from './command.ts';
+import { event, events, expectRan, lines, memoryAt, summaryOf } from './command.ts';
 import { forward, startService } from './service.ts';
 
 const server = await withProject();
 const memory = memoryAt(server);
 
-const event = (userId: string, name: string, more = {}) =>
-  JSON.stringify({ type: 'event', userId, ...more, data: { name } });
 const summary = (accepted: number, replayed: number, failed: number) =>
   summaryOf({ accepted, replayed, failed });
 const batch = ['ingest', 'batch'];
@@ -44,9 +42,8 @@ describe('memory ingest batch', () => {
   });
 
   test('if lines were appended, only the last request and the new lines are sent', async () => {
-    const all = Array.from({ length: 1_600 }, (_, index) => event('grown', `e${index}`));
-    await memory([...batch, '-'], { stdin: all.slice(0, 1_250).join('\n') });
-    const again = await memory([...batch, '-'], { stdin: all.join('\n') });
+    await memory([...batch, '-'], { stdin: events('grown', 1_250) });
+    const again = await memory([...batch, '-'], { stdin: events('grown', 1_600) });
     expect(again).toEqual({ code: 0, stdout: '', stderr: summary(600, 1_000, 0) });
   });
 
@@ -136,14 +133,14 @@ test('a key that is rejected during the run ends it with a hint on how to resume
     const isLast = (await request.clone().text()).includes('"e599"');
     return isLast ? new Response(null, { status: 401 }) : forward(request, server);
   });
-  const all = Array.from({ length: 600 }, (_, index) => event('revoked', `e${index}`));
-  const ran = await memory([...batch, '-'], { stdin: all.join('\n'), env: service.env });
+  const stdin = events('revoked', 600);
+  const ran = await memory([...batch, '-'], { stdin, env: service.env });
   expectRan(ran, 4, /^Stopped after 500 records\. Run the same command again/);
 });
 
 test('Ctrl-C stops the run with exit 130, and the same command resumes', async () => {
   const interruption = new AbortController();
-  const all = Array.from({ length: 600 }, (_, index) => event('stopped', `e${index}`)).join('\n');
+  const all = events('stopped', 600);
   let sent = false;
   const stdin = new ReadableStream<Uint8Array>({
     pull(controller) {

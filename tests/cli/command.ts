@@ -103,6 +103,16 @@ function ticking(ms: number): () => number {
   };
 }
 
+/** A line for `memory ingest batch`. */
+export function event(userId: string, name: string, more: object = {}): string {
+  return JSON.stringify({ type: 'event', userId, ...more, data: { name } });
+}
+
+/** As many different lines. */
+export function events(userId: string, count: number): string {
+  return Array.from({ length: count }, (_, at) => event(userId, `e${at}`)).join('\n');
+}
+
 export function lines(text: string): string[] {
   return text.split('\n').filter((line) => line !== '');
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { withProject } from '../support/server.ts';
-import { expectRan, memoryAt, type Surroundings } from './command.ts';
+import { events, expectRan, memoryAt, type Surroundings } from './command.ts';
 import { foldersFor } from './folder.ts';
 import { forward, startService } from './service.ts';
 
@@ -24,10 +24,6 @@ function interruptedAt(signal: 'SIGINT' | 'SIGTERM') {
   return { ...service, around };
 }
 
-const events = (count: number) =>
-  Array.from({ length: count }, (_, at) =>
-    JSON.stringify({ type: 'event', userId: 'many', data: { name: `e${at}` } }),
-  ).join('\n');
 const interrupted = { error: { code: 'interrupted' } };
 const onlyWaiting = (count: number) =>
   new RegExp(
@@ -38,7 +34,7 @@ const onlyWaiting = (count: number) =>
 test('an interrupted --wait for many records says how to continue', async () => {
   await using proxy = interruptedAt('SIGINT');
   const argv = ['ingest', 'batch', '-', '--wait', '--json'];
-  const ran = await memoryAt(server)(argv, { ...proxy.around, stdin: events(20) });
+  const ran = await memoryAt(server)(argv, { ...proxy.around, stdin: events('many', 20) });
   expect(JSON.parse(ran.stdout)).toMatchObject(interrupted);
   expectRan(ran, 130, onlyWaiting(20));
 });
@@ -46,7 +42,7 @@ test('an interrupted --wait for many records says how to continue', async () => 
 test('an interrupted --wait says how to continue if one record is invalid', async () => {
   await using proxy = interruptedAt('SIGTERM');
   const argv = ['ingest', 'record', '-', '--wait'];
-  const ran = await memoryAt(server)(argv, { ...proxy.around, stdin: `${events(2)}\n{` });
+  const ran = await memoryAt(server)(argv, { ...proxy.around, stdin: `${events('many', 2)}\n{` });
   expect(ran.stderr).toMatch(onlyWaiting(2));
   expect({ code: ran.code, stdout: ran.stdout }).toEqual({ code: 143, stdout: '' });
 });

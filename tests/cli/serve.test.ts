@@ -61,20 +61,10 @@ test('a first key that can be neither shown nor stored is not created until it c
 });
 
 test.each([
-  [
-    'a key that the user stored',
-    { keys: { URL: { apiKey: 'a-key-of-its-user-1' } } },
-    'contains another key',
-    true,
-  ],
+  ['a stored key', { keys: { URL: { apiKey: 'another-key-1' } } }, 'contains another key', true],
   ['nothing', { keys: {} }, 'It is stored for the CLI in', true],
   ['nothing that can be read', 'text', 'could not be stored', true],
-  [
-    'the base URL of the service',
-    { baseUrl: 'URL', keys: {} },
-    'It is stored for the CLI in',
-    false,
-  ],
+  ["the service's URL", { baseUrl: 'URL', keys: {} }, 'It is stored for the CLI in', false],
 ])(
   'the first key is printed on a terminal if the profile contains %s',
   async (_, profile, words, needsAddress) => {
@@ -107,10 +97,8 @@ test.if(hasIpv6).each([
   ['0.0.0.0', '127.0.0.1'],
   ['::', '127.0.0.1'],
 ])('a service that listens on %s is reached at %s', async (host, reached) => {
-  using home = temporaryFolder();
   const port = freePort();
-  const argv = ['-p', `${port}`, '--host', host, '--database', home.file('first.db')];
-  const output = await startAndStop(argv, { home: home.path });
+  const output = await startAndStop(['-p', `${port}`, '--host', host]);
   const url = `http://${reached}:${port}`;
   expect(output).toContain(`\n  ${url}/console#key=mk_`);
   expect(output).toContain(`"${url}/v1/memories?userId=u-1"\n`);
@@ -123,15 +111,12 @@ test.if(hasIpv6)('a service at ::1 on the default port is used with --base-url o
   const port = freePort();
   const text = JSON.stringify(profile).replace('PORT', `${port}`);
   await Bun.write(home.file('.config/memory-service/profile.json'), text);
-  const argv = ['-p', `${port}`, '--host', '::1', '--database', home.file('first.db')];
-  const output = await startAndStop(argv, { home: home.path });
+  const output = await startAndStop(['-p', `${port}`, '--host', '::1'], { home: home.path });
   expect(output).toContain(`\n  memory list --user u-1 --base-url http://[::1]:${port}\n`);
 });
 
 test('without the console, no start names it', async () => {
-  using home = temporaryFolder();
-  const argv = ['-p', '0', '--database', home.file('first.db')];
-  const output = await startAndStop(argv, { home: home.path, env: { MEMORY_CONSOLE: 'off' } });
+  const output = await startAndStop([], { env: { MEMORY_CONSOLE: 'off' } });
   expect(output).toContain('shown only once');
   expect(output).not.toContain('console');
 });
@@ -139,8 +124,7 @@ test('without the console, no start names it', async () => {
 test('a start names the whole path of the database', async () => {
   using home = temporaryFolder();
   const port = String(freePort());
-  const started = (database: string) =>
-    startAndStop(['-p', port, '--database', database], { home: home.path });
+  const started = (database: string) => startAndStop(['-p', port, '--database', database]);
   const database = home.file('first.db');
   const first = await started(`sqlite:${relative(process.cwd(), database)}`);
   expect(first).toContain(`\nData is stored in ${database}.\nPress Ctrl-C`);
@@ -150,19 +134,19 @@ test('a start names the whole path of the database', async () => {
 });
 
 test('if npm started the service, the suggested commands are for its folder', async () => {
-  using home = temporaryFolder();
-  const argv = ['-p', '0', '--database', home.file('first.db')];
   const program = ['/bin/bun', '/clone/cli/main.ts'];
-  const around = { home: home.path, env: { npm_command: 'start' }, program };
   const words = '\nIn another terminal, in this folder, try:\n  npx memory save';
-  expect(await startAndStop(argv, around)).toContain(words);
+  expect(await startAndStop([], { env: { npm_command: 'start' }, program })).toContain(words);
 });
 
-/** Runs `memory serve` on a terminal, and returns its output. */
-async function startAndStop(argv: string[], around: Surroundings): Promise<string> {
+/** Runs `memory serve` on a terminal, by default for a new user, and returns its output. */
+async function startAndStop(argv: string[], around: Surroundings = {}): Promise<string> {
+  using home = temporaryFolder();
   const interruption = new AbortController();
-  const { stderr } = await inProcess(['serve', ...argv], {
+  const database = ['-p', '0', '--database', home.file('first.db')];
+  const { stderr } = await inProcess(['serve', ...database, ...argv], {
     terminal: 100,
+    home: home.path,
     ...around,
     env: { ...quiet, ...around.env },
     interrupted: interruption.signal,
@@ -217,33 +201,34 @@ test('a database that cannot be created is reported, exit 1', async () => {
   );
 });
 
-test('a start that cannot create the first key ends, exit 1', async () => {
-  using home = temporaryFolder();
-  const path = home.file('keyless.db');
+/** Starts the service on a database without keys, in which `prepare` makes the first key fail. */
+async function failedStart(databaseUrl: string, prepare: () => unknown) {
   const env = { ...quiet, MEMORY_API_KEY: 'a-key-for-tests-1234' };
-  await (await startServer({ env, port: 0, databaseUrl: `sqlite:${path}` })).stop();
-  const database = new Database(path);
-  database.run(`CREATE TRIGGER fails BEFORE INSERT ON api_keys
-    BEGIN SELECT RAISE(ABORT, 'no key can be stored'); END`);
-  database.close();
-  const args = ['serve', '-p', '0', '--database', path];
-  const child = memory(args, { ...quiet, XDG_CONFIG_HOME: home.path });
+  await (await startServer({ env, port: 0, databaseUrl })).stop();
+  await prepare();
+  const args = ['serve', '-p', '0', '--database', databaseUrl];
+  const child = memory(args, { ...quiet, XDG_CONFIG_HOME: folder.file('keyless') });
   const [code, stderr] = await Promise.all([child.exited, child.stderr.text()]);
-  expect({ code, stderr }).toEqual({ code: 1, stderr: 'Error: no key can be stored\n' });
+  return { code, stderr };
+}
+
+test('a start that cannot create the first key ends, exit 1', async () => {
+  const path = folder.file('keyless.db');
+  const ended = await failedStart(`sqlite:${path}`, () => {
+    using database = new Database(path);
+    database.run(`CREATE TRIGGER fails BEFORE INSERT ON api_keys
+      BEGIN SELECT RAISE(ABORT, 'no key can be stored'); END`);
+  });
+  expect(ended).toEqual({ code: 1, stderr: 'Error: no key can be stored\n' });
 });
 
 test('a start that loses PostgreSQL before the first key is created ends, exit 1', async () => {
-  using home = temporaryFolder();
   await using database = await newDatabase();
-  const env = { ...quiet, MEMORY_API_KEY: 'a-key-for-tests-1234' };
-  await (await startServer({ env, port: 0, databaseUrl: database.url })).stop();
   const disconnect = 'PERFORM pg_terminate_backend(pg_backend_pid());';
-  await createTrigger(database.url, 'BEFORE INSERT ON api_keys', disconnect);
-  const args = ['serve', '-p', '0', '--database', database.url];
-  const child = memory(args, { ...quiet, XDG_CONFIG_HOME: home.path });
-  const [code, stderr] = await Promise.all([child.exited, child.stderr.text()]);
+  const lose = () => createTrigger(database.url, 'BEFORE INSERT ON api_keys', disconnect);
   const reason = 'the database cannot be reached; nothing was stored';
-  expect({ code, stderr }).toEqual({ code: 1, stderr: `Error: ${reason}\n` });
+  const ended = await failedStart(database.url, lose);
+  expect(ended).toEqual({ code: 1, stderr: `Error: ${reason}\n` });
 });
 
 test('a file that is no database is rejected in one line that says what to do', async () => {
@@ -258,9 +243,7 @@ test('a file that is no database is rejected in one line that says what to do', 
 });
 
 test('serve on PostgreSQL prints the database', async () => {
-  using home = temporaryFolder();
   await using database = await newDatabase();
-  const args = ['-p', '0', '--database', database.url];
-  const output = await startAndStop(args, { home: home.path });
+  const output = await startAndStop(['--database', database.url]);
   expect(output).toContain('\nData is stored in postgres');
 });

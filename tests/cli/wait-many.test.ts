@@ -1,16 +1,12 @@
 import { expect, test } from 'bun:test';
 import type { IngestStatuses } from '../../sdk/index.ts';
 import { startTestServer, withProject } from '../support/server.ts';
-import { expectRan, lines, memoryAt } from './command.ts';
+import { events, expectRan, lines, memoryAt } from './command.ts';
 import { foldersFor } from './folder.ts';
 import { forward, startService } from './service.ts';
 
 const server = await withProject();
 
-const events = (userId: string, count: number) =>
-  Array.from({ length: count }, (_, at) =>
-    JSON.stringify({ type: 'event', userId, data: { name: `e${at}` } }),
-  ).join('\n');
 const batch = ['ingest', 'batch', '-', '--wait', '--json'];
 
 /** Without the progress that a slow machine has time for. */
@@ -38,18 +34,11 @@ function busyServer(isStuck: (memoryId: string) => boolean | Promise<boolean>) {
 test.concurrent('pending memories are reported at the deadline with few requests', async () => {
   await using busy = busyServer(() => true);
   const argv = [...batch, '--timeout', '1s'];
-  const { code, stdout, stderr } = await memoryAt(server)(argv, {
-    stdin: events('late', 400),
-    env: busy.env,
-  });
+  const around = { stdin: events('late', 400), env: busy.env };
+  const { code, stdout, stderr } = await memoryAt(server)(argv, around);
+  const sent = { accepted: 400, unchanged: 0, replayed: 0, failed: 0 };
   const waited = { complete: 0, stillProcessing: 400, processingFailed: 0 };
-  expect(JSON.parse(stdout)).toEqual({
-    accepted: 400,
-    unchanged: 0,
-    replayed: 0,
-    ...waited,
-    failed: 0,
-  });
+  expect(JSON.parse(stdout)).toEqual({ ...sent, ...waited });
   expect(busy.looks.length).toBeLessThan(20);
   expect(said(stderr)).toBe(
     'Still processing: 400 memories. Nothing is lost. To list them: memory tasks\n',
@@ -61,10 +50,8 @@ test.concurrent('completed memories are reported, even if earlier memories are p
   const stuck = new Set<string>();
   await using busy = busyServer((id) => (stuck.has(id) || stuck.size < 10) && !!stuck.add(id));
   const argv = [...batch, '--timeout', '5s'];
-  const { code, stdout } = await memoryAt(server)(argv, {
-    stdin: events('some', 300),
-    env: busy.env,
-  });
+  const around = { stdin: events('some', 300), env: busy.env };
+  const { code, stdout } = await memoryAt(server)(argv, around);
   expect(JSON.parse(stdout)).toMatchObject({ complete: 290, stillProcessing: 10 });
   expect(code).toBe(8);
 });
@@ -103,14 +90,10 @@ test.concurrent('if a rate limit outlasts the wait, unread statuses are reported
 });
 
 test.concurrent('the summary counts the documents that are still processing', async () => {
-  const inFolder = foldersFor(() => memoryAt(server));
   await using busy = busyServer(() => true);
-  using folder = inFolder('docs', { 'a.md': 'a', 'b.md': 'b' });
-  expectRan(
-    await folder.ingest(['.', '--timeout', '1s'], { env: busy.env }),
-    8,
-    '2 accepted, 0 complete, 2 still processing, 0 failed.\n',
-  );
+  using folder = foldersFor(() => memoryAt(server))('docs', { 'a.md': 'a', 'b.md': 'b' });
+  const ran = await folder.ingest(['.', '--timeout', '1s'], { env: busy.env });
+  expectRan(ran, 8, '2 accepted, 0 complete, 2 still processing, 0 failed.\n');
 });
 
 test.concurrent('deleted memories are counted separately and reported with their ids', async () => {
@@ -144,10 +127,8 @@ test.concurrent('if the server is gone at the deadline, known statuses are repor
     if (busy.looks.length > 1) setImmediate(() => busy[Symbol.asyncDispose]());
     return true;
   });
-  const { stdout, ...ran } = await memoryAt(server)([...batch, '--timeout', '1s'], {
-    stdin: events('away', 12),
-    env: busy.env,
-  });
+  const around = { stdin: events('away', 12), env: busy.env };
+  const { stdout, ...ran } = await memoryAt(server)([...batch, '--timeout', '1s'], around);
   expect(JSON.parse(stdout)).toMatchObject({ accepted: 12, complete: 0, stillProcessing: 12 });
   const { items } = await server.client.list({ userId: 'away' });
   const ids = items.map(({ id }) => id).reverse();

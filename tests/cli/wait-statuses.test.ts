@@ -1,19 +1,13 @@
 import { expect, test } from 'bun:test';
 import type { IngestStatuses } from '../../sdk/index.ts';
 import { withProject } from '../support/server.ts';
-import { lines, memoryAt } from './command.ts';
+import { event, events, lines, memoryAt } from './command.ts';
 import { forward, startService } from './service.ts';
 
 /* Tests of how --wait reads the statuses of many memories, up to 1,000 per request. */
 
 const server = await withProject();
 
-const records = (userId: string, count: number, more: object = {}) =>
-  Array.from({ length: count }, (_, at) =>
-    JSON.stringify({ type: 'event', userId, data: { name: `e${at}` }, ...more }),
-  );
-const named = (userId: string, count: number) =>
-  Array.from({ length: count }, (_, at) => records(userId, 1, { externalId: `${at}` })[0]);
 const batch = ['ingest', 'batch', '-', '--wait', '--json'];
 
 /** Starts a proxy that reports selected memories as failed and counts the status requests. */
@@ -33,7 +27,8 @@ function countingProxy(isFailed: (id: string) => boolean = () => false) {
 }
 
 test('a failed memory is reported with its reason', async () => {
-  const stdin = named('failed', 30).join('\n');
+  const numbers = Array.from({ length: 30 }, (_, at) => `${at}`);
+  const stdin = numbers.map((at) => event('failed', at, { externalId: at })).join('\n');
   await memoryAt(server)(batch, { stdin });
   const [one] = (await server.client.list({ userId: 'failed', externalId: '7' })).items;
   await using proxy = countingProxy((id) => id === one?.id);
@@ -44,9 +39,7 @@ test('a failed memory is reported with its reason', async () => {
 });
 
 test('thousands of complete memories are read with one request per thousand', async () => {
-  const stdin = Array.from({ length: 5 }, (_, user) => records(`many-${user}`, 500))
-    .flat()
-    .join('\n');
+  const stdin = [1, 2, 3, 4, 5].map((user) => events(`many-${user}`, 500)).join('\n');
   await memoryAt(server)(batch, { stdin });
   await using proxy = countingProxy();
   const { code, stdout } = await memoryAt(server)(batch, { stdin, env: proxy.env });
@@ -56,19 +49,13 @@ test('thousands of complete memories are read with one request per thousand', as
 });
 
 test('memory wait reports each memory when it finishes, failed ones with the reason', async () => {
-  const { items } = await server.client.ingest.batch({
-    items: records('wait', 3).map((text) => JSON.parse(text)),
-  });
+  const events = [1, 2, 3].map((at) => JSON.parse(event('wait', `${at}`)));
+  const { items } = await server.client.ingest.batch({ items: events });
   const ids = items.map(({ memoryId }) => memoryId);
   await using proxy = countingProxy((id) => id === ids[1]);
   const { code, stdout } = await memoryAt(server)(['wait', ...ids], { env: proxy.env });
-  expect(lines(stdout).toSorted()).toEqual(
-    [
-      `${ids[0]}\tcomplete`,
-      `${ids[1]}\tfailed\tfailed by the test`,
-      `${ids[2]}\tcomplete`,
-    ].toSorted(),
-  );
+  const ends = ['complete', 'failed\tfailed by the test', 'complete'];
+  expect(lines(stdout).sort()).toEqual(ids.map((id, at) => `${id}\t${ends[at]}`).sort());
   expect(code).toBe(1);
   const { stdout: json } = await memoryAt(server)(['wait', ...ids, '--json'], { env: proxy.env });
   const printed = lines(json).map((line) => JSON.parse(line));
