@@ -4,20 +4,12 @@ import { existsSync } from 'node:fs';
 import { OutputClosed } from '../../cli/terminal/process-output.ts';
 import { migrate as copy } from '../../server/admin.ts';
 import { withFolder } from '../support/folder.ts';
-import { query } from '../support/postgres.ts';
+import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { rowsOf } from '../support/rows.ts';
+import type { TestServer } from '../support/server.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { expectRan, lines, memory } from './command.ts';
-import {
-  createKeys,
-  type FreshDatabase,
-  fill,
-  freshDatabase,
-  migrate,
-  migrating,
-  type Service,
-  serve,
-} from './migrate-data.ts';
+import { createKeys, fill, migrate, migrating, serve } from './migrate-data.ts';
 
 /* Tests of how `memory migrate` compares the copy, and of the migrations that it rejects. */
 
@@ -33,12 +25,12 @@ beforeAll(async () => {
 });
 
 describe('--verify', () => {
-  let target: FreshDatabase;
+  let target: TestDatabase;
   beforeAll(async () => {
-    target = await freshDatabase();
+    target = await newDatabase();
     await migrate(source, target.url);
   });
-  afterAll(() => target[Symbol.asyncDispose]());
+  afterAll(() => target.drop());
 
   const verify = () => memory(migrating(source, target.url, '--verify'));
 
@@ -67,8 +59,8 @@ describe('--verify', () => {
     'detects a change in project "%s", in %s where %s: %s',
     async (project, table, where, column, by) => {
       const change = async (value: string) => {
-        const text = `UPDATE ${target.schema}.${table} SET ${column} = ${value} WHERE ${where} RETURNING 1`;
-        expect(await query(await target.base(), text)).toHaveLength(1);
+        const text = `UPDATE ${table} SET ${column} = ${value} WHERE ${where} RETURNING 1`;
+        expect(await query(target.url, text)).toHaveLength(1);
       };
       await change(`${column} ${by[0]}`);
       const { code, stdout, stderr } = await verify();
@@ -84,26 +76,22 @@ describe('--verify', () => {
   );
 
   test('detects a missing row and an extra row', async () => {
-    const at = `${target.schema}.users`;
-    const base = await target.base();
-    await query(base, `UPDATE ${at} SET user_id = 'eva' WHERE user_id = 'ben'`);
+    await query(target.url, `UPDATE users SET user_id = 'eva' WHERE user_id = 'ben'`);
     const { code, stdout } = await verify();
     expect(code).toBe(1);
     expect(stdout).toMatch(/^users\tother\t1\t1\tdifferent$/m);
-    await query(base, `DELETE FROM ${at} WHERE user_id = 'eva'`);
+    await query(target.url, `DELETE FROM users WHERE user_id = 'eva'`);
     expect((await verify()).stdout).toMatch(/^users\tother\t1\t0\tdifferent$/m);
   });
 
   test.each(['', '--json'])('fails even if stdout is closed %s', async (as) => {
-    const at = `${target.schema}.users`;
-    const base = await target.base();
-    await query(base, `UPDATE ${at} SET user_id = 'eva' WHERE user_id = 'ben'`);
+    await query(target.url, `UPDATE users SET user_id = 'eva' WHERE user_id = 'ben'`);
     const onOutput = () => {
       throw new OutputClosed();
     };
     const flags = ['--verify', as].filter(Boolean);
     const { code } = await memory(migrating(source, target.url, ...flags), { onOutput });
-    await query(base, `UPDATE ${at} SET user_id = 'ben' WHERE user_id = 'eva'`);
+    await query(target.url, `UPDATE users SET user_id = 'ben' WHERE user_id = 'eva'`);
     expect(code).toBe(1);
   });
 
@@ -118,7 +106,7 @@ describe('--verify', () => {
 });
 
 test('a changed byte in an SQLite database is detected, and the database is not served', async () => {
-  await using from = await freshDatabase();
+  await using from = await newDatabase();
   await migrate(source, from.url);
   const back = folder.file('changed.db');
   await migrate(from.url, `sqlite:${back}`);
@@ -136,26 +124,21 @@ test('a changed byte in an SQLite database is detected, and the database is not 
 
 describe('memory migrate is rejected', () => {
   test('while a server runs on either database, on SQLite and on PostgreSQL', async () => {
-    await using target = await freshDatabase();
+    await using target = await newDatabase();
     const onSqlite = await serve(source);
     const busy = await memory(migrating(source, target.url));
     await onSqlite.stop();
-    expect(busy).toMatchObject({ code: 1, stderr: expect.stringContaining('already using') });
+    expectRan(busy, 1, 'already using');
     const onPostgres = await serve(target.url);
     const to = await memory(migrating(source, target.url));
     const from = await memory(migrating(target.url, `sqlite:${folder.file('none.db')}`));
     await onPostgres.stop();
-    for (const { code, stderr } of [to, from]) {
-      expect({ code, stderr }).toMatchObject({
-        code: 1,
-        stderr: expect.stringContaining('a server is using the database'),
-      });
-    }
+    for (const ran of [to, from]) expectRan(ran, 1, 'a server is using the database');
     expect(existsSync(folder.file('none.db'))).toBe(false);
   });
 
   test('for a target with data, a finished copy, or a copy of another source', async () => {
-    await using used = await freshDatabase();
+    await using used = await newDatabase();
     await (await serve(used.url)).stop();
     const refusal = async (from: string, to: string) => {
       const { code, stdout, stderr } = await memory(migrating(from, to));
@@ -163,7 +146,7 @@ describe('memory migrate is rejected', () => {
       return stderr;
     };
     expect(await refusal(source, used.url)).toContain('already has rows in projects');
-    await using finished = await freshDatabase();
+    await using finished = await newDatabase();
     await migrate(source, finished.url);
     expect(await refusal(source, finished.url)).toContain(
       'is already a complete copy of this source',
@@ -171,7 +154,7 @@ describe('memory migrate is rejected', () => {
     const another = `sqlite:${folder.file('another.db')}`;
     await createKeys(another);
     expect(await refusal(another, finished.url)).toContain('already has rows in projects');
-    await using begun = await freshDatabase();
+    await using begun = await newDatabase();
     const interrupted = AbortSignal.abort('SIGINT');
     expect((await memory(migrating(another, begun.url), { interrupted })).code).toBe(130);
     expect(await refusal(source, begun.url)).toContain('an unfinished copy of another database');
@@ -189,32 +172,29 @@ describe('memory migrate is rejected', () => {
       'no database found at',
     ],
   ])('for %s', async (_, from, to, words) => {
-    const { code, stdout, stderr } = await memory(migrating(from, to));
-    expect({ code, stdout, stderr }).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringContaining(words),
-    });
+    const { stdout, stderr, code } = await memory(migrating(from, to));
+    expectRan({ code, stderr }, 1, words);
+    expect(stdout).toBe('');
     // Nothing has been copied that another run could continue.
     expect(stderr).not.toContain('Run the same command again');
     expect(existsSync(folder.file('no.db'))).toBe(false);
   });
 
   test("for a PostgreSQL source without the service's tables, which are not created", async () => {
-    await using empty = await freshDatabase();
+    await using empty = await newDatabase();
     const file = folder.file('of-nothing.db');
     const ran = await memory(migrating(empty.url, `sqlite:${file}`));
     expectRan(ran, 1, 'the database has no tables of this service');
     expect(existsSync(file)).toBe(false);
-    const tables = 'SELECT 1 FROM information_schema.tables WHERE table_schema = $1';
-    expect(await query(await empty.base(), tables, [empty.schema])).toEqual([]);
+    const tables = 'SELECT 1 FROM information_schema.tables WHERE table_schema = current_schema()';
+    expect(await query(empty.url, tables)).toEqual([]);
   });
 
   test('if a server was started on the source during the copy, and the copy is not served', async () => {
-    await using from = await freshDatabase();
+    await using from = await newDatabase();
     await migrate(source, from.url);
     const to = `sqlite:${folder.file('during.db')}`;
-    let server: Service | undefined;
+    let server: TestServer | undefined;
     const copying = copy(from.url, to, {
       copies: true,
       onCopied: async () => {},

@@ -1,7 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { openAdmin } from '../../server/admin.ts';
-import { startServer } from '../../server/main.ts';
-import { newDatabase, postgresUrl } from '../support/postgres.ts';
+import { send, startTestServer, type TestServer } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
 import { memory, type Surroundings } from './command.ts';
 
@@ -22,12 +21,7 @@ export const keyed: [key: string, method: string, path: string, body?: object][]
   ['import', 'POST', '/v1/import', { items: [{ ...importable('far-away'), userId }] }],
 ];
 
-export type Service = { url: string; stop(): Promise<void> };
-
-export function serve(databaseUrl: string): Promise<Service> {
-  const env = { LOG_LEVEL: 'silent', MEMORY_RATE_LIMIT: 'off', MEMORY_EMBEDDINGS: 'off' };
-  return startServer({ env, port: 0, databaseUrl });
-}
+export const serve = (databaseUrl: string) => startTestServer({}, [], { databaseUrl });
 
 /** Creates one key of each kind in an empty database. */
 export async function createKeys(databaseUrl: string): Promise<Keys> {
@@ -47,22 +41,16 @@ export async function createKeys(databaseUrl: string): Promise<Keys> {
 }
 
 export async function request(
-  { url }: Service,
+  service: TestServer,
   key: string,
-  method: string,
-  path: string,
-  { body, headers = {} }: { body?: object; headers?: Record<string, string> } = {},
+  ...request: [method: string, path: string, options?: Parameters<typeof send>[3]]
 ): Promise<{ status: number; text: string }> {
-  const response = await fetch(url + path, {
-    method,
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
+  const response = await send({ ...service, key }, ...request);
   return { status: response.status, text: await response.text() };
 }
 
 /** Imports `memories` memories of one user, and creates a few rows of every other kind. */
-export async function fill(service: Service, keys: Keys, memories: number): Promise<void> {
+export async function fill(service: TestServer, keys: Keys, memories: number): Promise<void> {
   const send = (method: string, path: string, body?: object, headers = {}) =>
     request(service, keys.whole, method, path, { headers, ...(body !== undefined && { body }) });
   for (const [key, method, path, body] of keyed) {
@@ -108,7 +96,7 @@ export function leaveRunning(path: string): void {
 }
 
 /** Returns what a client reads: searches with scores, lists, statuses, replays and key checks. */
-export async function view(service: Service, keys: Keys): Promise<Record<string, string>> {
+export async function view(service: TestServer, keys: Keys): Promise<Record<string, string>> {
   const seen: Record<string, string> = {};
   const look = async (name: string, key: string, path: string) => {
     const { status, text } = await request(service, key, 'GET', path);
@@ -116,11 +104,8 @@ export async function view(service: Service, keys: Keys): Promise<Record<string,
   };
   for (const [index, word] of words.entries()) {
     const query = encodeURIComponent(`${word} ${words[(index + 3) % words.length]}`);
-    await look(
-      `search ${query}`,
-      keys.whole,
-      `/v1/memories/search?userId=ada&query=${query}&limit=50`,
-    );
+    const path = `/v1/memories/search?userId=ada&query=${query}&limit=50`;
+    await look(`search ${query}`, keys.whole, path);
   }
   await look('list', keys.whole, '/v1/memories?userId=ada&limit=100');
   for (const n of [0, 1, 2]) {
@@ -150,20 +135,4 @@ export function migrating(from: string, to: string, ...more: string[]): string[]
 export async function migrate(from: string, to: string, around: Surroundings = {}) {
   const { code, stdout, stderr } = await memory(migrating(from, to, '--json'), around);
   return { code, stderr, report: JSON.parse(stdout) };
-}
-
-export type FreshDatabase = Awaited<ReturnType<typeof freshDatabase>>;
-
-/** Creates an empty PostgreSQL schema. `base` returns the URL of the database that contains it. */
-export async function freshDatabase() {
-  const { url, drop } = await newDatabase();
-  return {
-    url,
-    schema: new URL(url).searchParams.get('search_path'),
-    base: postgresUrl,
-    async makeTables() {
-      await (await openAdmin(url)).close();
-    },
-    [Symbol.asyncDispose]: drop,
-  };
 }

@@ -1,9 +1,9 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, describe, expect, test } from 'bun:test';
 import { copyFileSync } from 'node:fs';
-import { SQL } from 'bun';
-import { temporaryFolder } from '../support/folder.ts';
-import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
+import { openAdmin } from '../../server/admin.ts';
+import { withFolder } from '../support/folder.ts';
+import { newDatabase, openTransaction, query } from '../support/postgres.ts';
 import { startChild } from '../support/process.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
@@ -11,8 +11,6 @@ import { expectRan, memory, type Surroundings } from './command.ts';
 import {
   createKeys,
   fill,
-  freshDatabase,
-  type Keys,
   keyed,
   leaveRunning,
   migrate,
@@ -27,45 +25,29 @@ import { program } from './shell.ts';
 /* Copies a database from SQLite to PostgreSQL and back. Responses must not change. */
 
 const memories = 1_500;
-const folder = temporaryFolder();
+const folder = withFolder();
 const path = folder.file('memory.db');
 const source = `sqlite:${path}`;
-let database: TestDatabase;
-let keys: Keys;
-let seen: Record<string, string>;
+const database = await newDatabase();
+afterAll(database.drop);
 
-beforeAll(async () => {
-  database = await newDatabase();
-  keys = await createKeys(source);
-  const service = await serve(source);
+const keys = await createKeys(source);
+const seen = await viewOfNew();
+expectRan(
+  await memory(migrating(source, database.url)),
+  0,
+  /Copied \d+,\d{3} rows\. .* is equal to /,
+);
+
+/** Fills the source, and returns what its clients see. */
+async function viewOfNew(): Promise<Record<string, string>> {
+  await using service = await serve(source);
   await fill(service, keys, memories);
-  seen = await until(async () => {
+  return await until(async () => {
     const now = await view(service, keys);
     const { list, 'queue 0': a, 'queue 1': b, 'queue 2': c } = now;
     return [list, a, b, c].join().includes('"processing"') ? null : now;
   });
-  await service.stop();
-  const moved = await memory(migrating(source, database.url));
-  const outcome = expect.stringMatching(/Copied \d+,\d{3} rows\. .* is equal to /);
-  expect(moved).toMatchObject({ code: 0, stderr: outcome });
-});
-afterAll(async () => {
-  await database.drop();
-  folder[Symbol.dispose]();
-});
-
-/** Blocks writes to the table by other sessions. */
-async function lockWrites(url: string, table: string): Promise<AsyncDisposable> {
-  const sql = new SQL(url, { max: 1 });
-  const session = await sql.reserve();
-  await session`BEGIN`;
-  await session.unsafe(`LOCK TABLE ${table} IN EXCLUSIVE MODE`);
-  return {
-    async [Symbol.asyncDispose]() {
-      session.release();
-      await sql.close({ timeout: 0 });
-    },
-  };
 }
 
 /** Sends SIGINT when the output contains `words`. The fast clock makes every batch print a line. */
@@ -132,12 +114,12 @@ test('clients get the same responses after a copy to PostgreSQL and back', async
 test('running tasks keep their order, and run again once their leases have ended', async () => {
   const from = copyOf('running.db');
   leaveRunning(folder.file('running.db'));
-  await using target = await freshDatabase();
+  await using target = await newDatabase();
   expect(await migrate(from, target.url)).toMatchObject({ code: 0 });
   const order = `SELECT m.external_id AS "externalId", t.state, t.attempts::int4 AS attempts
-    FROM ${target.schema}.tasks AS t JOIN ${target.schema}.memories AS m ON m.id = t.memory_id
+    FROM tasks AS t JOIN memories AS m ON m.id = t.memory_id
     WHERE t.run_at IS NOT NULL ORDER BY t.run_at, t.ordinal`;
-  expect(await query(await target.base(), order)).toEqual(
+  expect(await query(target.url, order)).toEqual(
     queued.map((externalId) => ({ externalId, state: 'running', attempts: 2 })),
   );
   const back = folder.file('queue.db');
@@ -162,26 +144,27 @@ test('running tasks keep their order, and run again once their leases have ended
 
 describe('an interrupted copy', () => {
   test('is not served after a kill, and resumes after the last batch', async () => {
-    await using target = await freshDatabase();
-    await target.makeTables();
-    const ask = async (text: string) => query(await target.base(), text).catch(() => []);
+    await using target = await newDatabase();
+    await (await openAdmin(target.url)).close();
+    const ask = (text: string) => query(target.url, text).catch(() => []);
     const copied = async (table: string) => {
-      const [row] = await ask(`SELECT progress FROM ${target.schema}.copy_progress`);
+      const [row] = await ask(`SELECT progress FROM copy_progress`);
       return String(row?.progress).includes(`"${table}"`);
     };
     // The last batch of the copy waits for this lock.
-    await using lock = await lockWrites(target.url, 'idempotency_keys');
+    const lock = 'LOCK TABLE idempotency_keys IN EXCLUSIVE MODE';
+    const unlock = await openTransaction(target.url, lock);
     const child = startChild([...program, ...migrating(source, target.url)]);
     await until(() => copied('tasks'));
     const [waiting] = await until(async () => {
       const rows = await ask(`SELECT pid FROM pg_locks WHERE NOT granted
-        AND relation = '${target.schema}.idempotency_keys'::regclass`);
+        AND relation = 'idempotency_keys'::regclass`);
       return rows.length > 0 ? rows : null;
     });
     await child.end('SIGKILL');
     // Killing the client is not enough: a COMMIT that was already sent would store the batch.
     await ask(`SELECT pg_terminate_backend(${waiting?.pid})`);
-    await lock[Symbol.asyncDispose]();
+    await unlock();
     expect(String(await rejectionOf(serve(target.url)))).toContain('unfinished copy');
     expect((await memory(['keys', 'list', '--database', target.url])).stderr).toContain(
       'Run the same "memory migrate" command again',
@@ -195,7 +178,7 @@ describe('an interrupted copy', () => {
 
   test('is reported and not served if its source changes before it resumes', async () => {
     const from = copyOf('changed.db');
-    await using target = await freshDatabase();
+    await using target = await newDatabase();
     const first = await memory(migrating(from, target.url), interruptedAfter('rows copied'));
     expect(first).toMatchObject({ code: 130, stdout: '' });
     const db = new Database(folder.file('changed.db'));
@@ -210,7 +193,7 @@ describe('an interrupted copy', () => {
 
   test('back to SQLite resumes as well', async () => {
     const back = `sqlite:${folder.file('interrupted.db')}`;
-    await using from = await freshDatabase();
+    await using from = await newDatabase();
     await migrate(source, from.url);
     const first = await memory(migrating(from.url, back), interruptedAfter('rows copied'));
     expect(first).toMatchObject({ code: 130, stdout: '' });

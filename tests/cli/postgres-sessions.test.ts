@@ -1,16 +1,21 @@
 import { expect, test } from 'bun:test';
-import { newWholeDatabase, openTransaction, postgresUrl, query } from '../support/postgres.ts';
+import {
+  newDatabase,
+  newWholeDatabase,
+  openTransaction,
+  postgresUrl,
+  query,
+} from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { doctor, memory } from './command.ts';
-import { freshDatabase } from './migrate-data.ts';
 
 test('a keys command closes its connection, even if it rejects the database', async () => {
-  await using own = await freshDatabase();
+  await using own = await newDatabase();
   // The service adds the id of the schema to the name of each session.
   const isClosed = async () => {
     const text = `SELECT 1 FROM pg_stat_activity WHERE application_name =
-      (SELECT concat('memory admin ', oid) FROM pg_namespace WHERE nspname = $1)`;
-    return (await query(await own.base(), text, [own.schema])).length === 0;
+      (SELECT concat('memory admin ', oid) FROM pg_namespace WHERE nspname = current_schema())`;
+    return (await query(own.url, text)).length === 0;
   };
   for (const [command, code] of [
     ['list', 1],
