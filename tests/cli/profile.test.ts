@@ -2,9 +2,9 @@ import { expect, test } from 'bun:test';
 import { lstatSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { profilePath, readProfile, serviceName, storeKey } from '../../cli/client/profile.ts';
-import { startServer } from '../../server/main.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { noHome } from '../support/process.ts';
+import { startTestServer } from '../support/server.ts';
 import { hasIpv6 } from '../support/socket.ts';
 import { until } from '../support/until.ts';
 import { expectRan, memory, testTerminal } from './command.ts';
@@ -79,10 +79,8 @@ test.if(hasIpv6)('a service at ::1 is used at that address', async () => {
   using folder = temporaryFolder();
   const home = folder.path;
   const env = { MEMORY_API_KEY: 'a-key-for-tests-1234' };
-  const databaseUrl = `sqlite:${folder.file('memory.db')}`;
-  const settings = { ...env, LOG_LEVEL: 'silent', MEMORY_EMBEDDINGS: 'off' };
-  const server = await startServer({ env: settings, host: '::1', port: 0, databaseUrl });
-  const { url } = server;
+  await using server = await startTestServer({ ...env, HOST: '::1' });
+  const { url, databaseUrl } = server;
   const whoami = async () => JSON.parse((await memory(['whoami', '--json'], { home })).stdout);
   const create = ['keys', 'create', '--save', '--name', 'saved', '--database', databaseUrl];
   const { stderr } = await memory([...create, '--base-url', url], { home });
@@ -94,7 +92,6 @@ test.if(hasIpv6)('a service at ::1 is used at that address', async () => {
   const { stdout } = await memory(use, { home });
   expect(JSON.parse(stdout)).toEqual({ baseUrl: url, project: 'shop' });
   expect(await whoami()).toMatchObject({ name: 'MEMORY_API_KEY' });
-  await server.stop();
 });
 
 test.each([

@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'bun:test';
 import type { Load } from '../../cli/client/load.ts';
-import { startServer } from '../../server/main.ts';
-import { emptyDatabase } from '../support/backend.ts';
 import { save } from '../support/http.ts';
 import { freePort } from '../support/process.ts';
 import { startTestServer, withProject } from '../support/server.ts';
@@ -58,13 +56,10 @@ describe('on a terminal', () => {
   });
 
   test('a server that is restarted is shown again', async () => {
-    const { url: databaseUrl, remove } = await emptyDatabase();
-    const env = { LOG_LEVEL: 'silent', MEMORY_EMBEDDINGS: 'off' };
-    const port = freePort();
-    const first = await startServer({ env, port, databaseUrl });
+    await using own = await startTestServer({}, [], { port: freePort() });
     let seen = '';
     const interruption = new AbortController();
-    const running = memory(['top', '--interval', '1', '--base-url', first.url], {
+    const running = memory(['top', '--interval', '1', '--base-url', own.url], {
       terminal: 90,
       interrupted: interruption.signal,
       onOutput: (text) => {
@@ -72,15 +67,13 @@ describe('on a terminal', () => {
       },
     });
     await until(() => seen.includes('healthy'), { what: 'the first screen' });
-    await first.stop();
-    seen = '';
-    await until(() => /: .*[Rr]efused|: .*connect/.test(seen), { what: 'the failure' });
-    const second = await startServer({ env, port, databaseUrl });
+    await own.restart(async () => {
+      seen = '';
+      await until(() => /: .*[Rr]efused|: .*connect/.test(seen), { what: 'the failure' });
+    });
     await until(() => seen.includes('healthy'), { what: 'the second screen' });
     interruption.abort('SIGINT');
     expect(await running).toMatchObject({ code: 130 });
-    await second.stop();
-    await remove();
   });
 });
 

