@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { withFolder } from '../support/folder.ts';
 import { until } from '../support/until.ts';
@@ -7,14 +7,12 @@ import { until } from '../support/until.ts';
 
 const folder = withFolder();
 const env = { PATH: `${folder.file('bin')}:${process.env.PATH}`, HOME: folder.path, TERM: 'xterm' };
-beforeAll(() => {
-  mkdirSync(folder.file('bin'));
-  mkdirSync(folder.file('work'));
-  const main = `${process.cwd()}/cli/main.ts`;
-  const script = `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`;
-  writeFileSync(folder.file('bin/memory'), script, { mode: 0o755 });
-  for (const name of ['one.jsonl', 'other.jsonl']) writeFileSync(folder.file(`work/${name}`), '');
-});
+mkdirSync(folder.file('bin'));
+mkdirSync(folder.file('work'));
+const main = `${process.cwd()}/cli/main.ts`;
+const script = `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`;
+writeFileSync(folder.file('bin/memory'), script, { mode: 0o755 });
+for (const name of ['one.jsonl', 'other.jsonl']) writeFileSync(folder.file(`work/${name}`), '');
 
 function has(shell: string): boolean {
   const found = Bun.which(shell) !== null;

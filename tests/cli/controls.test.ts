@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { withFolder } from '../support/folder.ts';
 import { withServer } from '../support/server.ts';
 import { memory, memoryAt, type Surroundings } from './command.ts';
@@ -14,10 +14,8 @@ const server = await withServer();
 const saved = { userId: hostile, content: hostile, metadata: { [hostile]: hostile } };
 const { id } = await server.client.save(saved);
 const folder = withFolder();
-beforeAll(async () => {
-  await Bun.write(folder.file(`docs/${hostile}.md`), 'text');
-  await Bun.write(folder.file(`bad/${hostile}.md`), 'a\0b');
-});
+await Bun.write(folder.file(`docs/${hostile}.md`), 'text');
+await Bun.write(folder.file(`bad/${hostile}.md`), 'a\0b');
 
 const terminal = { terminal: 200 };
 const user = ['--user', hostile];

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, expect, test } from 'bun:test';
+import { beforeEach, expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { examplesBelow } from '../../cli/commander.ts';
 import { createProgram } from '../../cli/program.ts';
@@ -11,33 +11,31 @@ import { parse } from './transcript.ts';
 
 const folder = withFolder();
 const server = await withServer();
-beforeAll(() => {
-  const ticket = { userId: 'u-1', data: { subject: 'Refund', comments: [] } };
-  const chat = { userId: 'u-1', data: { messages: [{ role: 'user', content: 'Hi' }] } };
-  const event = { type: 'event', userId: 'u-1', data: { name: 'signed up' } };
-  const files = {
-    'ticket.json': JSON.stringify(ticket, null, 2),
-    'tickets.jsonl': `${JSON.stringify(ticket)}\n${JSON.stringify(ticket)}\n`,
-    'chat.json': JSON.stringify(chat),
-    'messages.json': JSON.stringify(chat.data.messages),
-    'event.json': JSON.stringify(event),
-    'records.jsonl': `${JSON.stringify(event)}\n`,
-    'memories.jsonl': `${JSON.stringify(importable('u-1'))}\n`,
-    'conversations.json': '[]',
-    'mem0.json': JSON.stringify({ results: [{ id: '1', memory: 'Likes tea', user_id: 'u-1' }] }),
-    'key.txt': 'mk_0199c2a4f1e87c3d9b5e6a7f80912b3c',
-    'handbook.md': '# Handbook',
-    'faq.md': '# Questions',
-  };
-  for (const [name, text] of Object.entries(files)) writeFileSync(folder.file(name), text);
-  mkdirSync(folder.file('.config/memory-service'), { recursive: true });
-  mkdirSync(folder.file('docs'));
-  writeFileSync(folder.file('docs/page.html'), '<title>Page</title><p>Text');
-  mkdirSync(folder.file('bin'));
-  const main = `${process.cwd()}/cli/main.ts`;
-  const script = `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`;
-  writeFileSync(folder.file('bin/memory'), script, { mode: 0o755 });
-});
+const ticket = { userId: 'u-1', data: { subject: 'Refund', comments: [] } };
+const chat = { userId: 'u-1', data: { messages: [{ role: 'user', content: 'Hi' }] } };
+const event = { type: 'event', userId: 'u-1', data: { name: 'signed up' } };
+const files = {
+  'ticket.json': JSON.stringify(ticket, null, 2),
+  'tickets.jsonl': `${JSON.stringify(ticket)}\n${JSON.stringify(ticket)}\n`,
+  'chat.json': JSON.stringify(chat),
+  'messages.json': JSON.stringify(chat.data.messages),
+  'event.json': JSON.stringify(event),
+  'records.jsonl': `${JSON.stringify(event)}\n`,
+  'memories.jsonl': `${JSON.stringify(importable('u-1'))}\n`,
+  'conversations.json': '[]',
+  'mem0.json': JSON.stringify({ results: [{ id: '1', memory: 'Likes tea', user_id: 'u-1' }] }),
+  'key.txt': 'mk_0199c2a4f1e87c3d9b5e6a7f80912b3c',
+  'handbook.md': '# Handbook',
+  'faq.md': '# Questions',
+};
+for (const [name, text] of Object.entries(files)) writeFileSync(folder.file(name), text);
+mkdirSync(folder.file('.config/memory-service'), { recursive: true });
+mkdirSync(folder.file('docs'));
+writeFileSync(folder.file('docs/page.html'), '<title>Page</title><p>Text');
+mkdirSync(folder.file('bin'));
+const main = `${process.cwd()}/cli/main.ts`;
+const script = `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`;
+writeFileSync(folder.file('bin/memory'), script, { mode: 0o755 });
 // Some examples change the profile, and `mcp install` requires the key in the profile.
 beforeEach(() => {
   const keys = {

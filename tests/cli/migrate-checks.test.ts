@@ -1,10 +1,10 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { OutputClosed } from '../../cli/terminal/process-output.ts';
 import { migrate as copy } from '../../server/admin.ts';
 import { withFolder } from '../support/folder.ts';
-import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
+import { newDatabase, query } from '../support/postgres.ts';
 import { rowsOf } from '../support/rows.ts';
 import type { TestServer } from '../support/server.ts';
 import { rejectionOf } from '../support/thrown.ts';
@@ -17,19 +17,14 @@ const memories = 100;
 const folder = withFolder();
 const source = `sqlite:${folder.file('memory.db')}`;
 
-beforeAll(async () => {
-  const keys = await createKeys(source);
-  const service = await serve(source);
-  await fill(service, keys, memories);
-  await service.stop();
-});
+const keys = await createKeys(source);
+const service = await serve(source);
+await fill(service, keys, memories);
+await service.stop();
 
-describe('--verify', () => {
-  let target: TestDatabase;
-  beforeAll(async () => {
-    target = await newDatabase();
-    await migrate(source, target.url);
-  });
+describe('--verify', async () => {
+  const target = await newDatabase();
+  await migrate(source, target.url);
   afterAll(() => target.drop());
 
   const verify = () => memory(migrating(source, target.url, '--verify'));

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../support/folder.ts';
@@ -24,13 +24,9 @@ const sizes = [2 * MB, 60 * MB] as const;
 
 const server = await withServer();
 const limited = await withServer({ MEMORY_RATE_LIMIT: '1/3600' });
-let cases: Case[];
-
-beforeAll(async () => {
-  const authorization = `Bearer ${limited.key}`;
-  await fetch(`${limited.url}/v1/key`, { headers: { authorization } });
-  cases = await earlyErrors();
-});
+const authorization = `Bearer ${limited.key}`;
+await fetch(`${limited.url}/v1/key`, { headers: { authorization } });
+const cases = await earlyErrors();
 
 async function earlyErrors(): Promise<Case[]> {
   const readOnly = await server.createKey('default', { readOnly: true });

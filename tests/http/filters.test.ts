@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Memory } from '../../sdk/contract/memory.ts';
 import { ask, bodyOf, getPage, ingest, newUser, save } from '../support/http.ts';
 import { withProject } from '../support/server.ts';
@@ -16,20 +16,18 @@ function withMetadata(...pairs: [key: string, value: string][]): string {
 
 const contentsOf = (memories: Memory[]) => memories.map(({ content }) => content).sort();
 
-describe('a list filtered by source and external id', () => {
+describe('a list filtered by source and external id', async () => {
   const userId = 'by-source';
-  beforeAll(async () => {
-    await save(server, userId, 'saved');
-    const types = ['document', 'document', 'event', 'profile'] as const;
-    const data = { document: { text: 'd' }, event: { name: 'e' }, profile: { summary: 'p' } };
-    for (const [index, type] of types.entries()) {
-      const externalKey = { source: index % 2 === 0 ? 'crm' : 'CRM', externalId: `${index}` };
-      await ingest(server, '/v1/ingest', { userId, type, ...externalKey, data: data[type] });
-    }
-    const ticket = { subject: 't', comments: [], priority: 'high' };
-    await ingest(server, '/v1/ingest/support', { userId, externalId: '0', data: ticket });
-    await save(server, 'someone else', 'saved');
-  });
+  await save(server, userId, 'saved');
+  const types = ['document', 'document', 'event', 'profile'] as const;
+  const data = { document: { text: 'd' }, event: { name: 'e' }, profile: { summary: 'p' } };
+  for (const [index, type] of types.entries()) {
+    const externalKey = { source: index % 2 === 0 ? 'crm' : 'CRM', externalId: `${index}` };
+    await ingest(server, '/v1/ingest', { userId, type, ...externalKey, data: data[type] });
+  }
+  const ticket = { subject: 't', comments: [], priority: 'high' };
+  await ingest(server, '/v1/ingest/support', { userId, externalId: '0', data: ticket });
+  await save(server, 'someone else', 'saved');
 
   test.each([
     ['', ['d', 'd', 'e', 'p', 'saved', 't']],
@@ -76,13 +74,11 @@ const sample = {
   quoted: '"\\ \' %_ \u2028',
 };
 
-describe('a list filtered by metadata', () => {
+describe('a list filtered by metadata', async () => {
   const userId = 'by-metadata';
-  beforeAll(async () => {
-    await saveWith(userId, 'sample', sample);
-    await saveWith(userId, 'none', {});
-    await saveWith(userId, 'other', { text: 'free', inner: 'x', key: 'text', value: 'pro' });
-  });
+  await saveWith(userId, 'sample', sample);
+  await saveWith(userId, 'none', {});
+  await saveWith(userId, 'other', { text: 'free', inner: 'x', key: 'text', value: 'pro' });
   const find = async (...pairs: [string, string][]) =>
     contentsOf((await getPage(server, userId, withMetadata(...pairs))).items);
 

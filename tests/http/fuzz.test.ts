@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { ErrorBody } from '../../sdk/contract/errors.ts';
 import {
@@ -18,11 +18,8 @@ import { writesWithBody } from '../support/writes.ts';
 /* A failed property prints its seed and path. To reproduce the failure, add both to `runs`. */
 const runs = { numRuns: 50 };
 
-let id: string;
 const server = await withProject();
-beforeAll(async () => {
-  ({ id } = await save(server, 'fuzz'));
-});
+const { id } = await save(server, 'fuzz');
 
 /** Expects a success or a documented 400, never an internal error. */
 function expectHandled(answer: Answer): void {

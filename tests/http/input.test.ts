@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { ErrorBody } from '../../sdk/contract/errors.ts';
 import { ask, askRaw, expectInvalid, getMemory, getPage, newUser, save } from '../support/http.ts';
 import { badMetadata, badOptionalTexts, badTexts, withValue } from '../support/inputs.ts';
@@ -187,13 +187,9 @@ test('no rejected request has stored anything', async () => {
   expect((await getPage(server, userId)).items).toEqual([]);
 });
 
-describe('PATCH /v1/memories/:id', () => {
-  let path: string;
-  let id: string;
-  beforeAll(async () => {
-    ({ id } = await save(server, newUser(), 'unchanged'));
-    path = `/v1/memories/${id}`;
-  });
+describe('PATCH /v1/memories/:id', async () => {
+  const { id } = await save(server, newUser(), 'unchanged');
+  const path = `/v1/memories/${id}`;
 
   test.each<Rejected>([
     ['content', values(badTexts(65_536))],

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { SavedMemory } from '../../sdk/contract/memory.ts';
 import { operations } from '../../sdk/contract/operations.ts';
 import {
@@ -11,18 +11,14 @@ import {
   save,
   whenComplete,
 } from '../support/http.ts';
-import { type TestServer, withServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 
 /* Two projects share a server. Neither project's ids or text may leak to the other. */
 
 const unknown = 'mem_0199c2a4f1e87c3d9b5e6a7f80912b3c';
 const canary = 'canary';
-
-let theirs: TestServer;
 const server = await withServer({ MEMORY_RATE_LIMIT: '100000/3600' });
-beforeAll(async () => {
-  theirs = { ...server, key: await server.createKey('theirs') };
-});
+const theirs = { ...server, key: await server.createKey('theirs') };
 
 /** Removes the request id, the date and the rate limit, which differ between any two responses. */
 function comparable({ status, headers, text }: Answer) {

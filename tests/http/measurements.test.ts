@@ -1,22 +1,19 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { afterAll, beforeEach, expect, test } from 'bun:test';
 import { createMeasure, type Measure } from '../../server/http/stats.ts';
 import { unavailable } from '../../server/storage/refusals.ts';
-import { imported, newProject, type Opened, type Project } from '../storage/fixtures.ts';
+import { imported, newProject, type Project } from '../storage/fixtures.ts';
 import { openSqliteStorage } from '../storage/sqlite.ts';
 import { rejectionOf } from '../support/thrown.ts';
 
 /* How long a measurement is kept, by a clock that the tests set. */
 
-let opened: Opened;
 let project: Project;
 let measure: Measure;
 let nowMs = 0;
 let parts = 0;
 let isFailing = false;
 
-beforeAll(async () => {
-  opened = await openSqliteStorage();
-});
+const opened = await openSqliteStorage();
 afterAll(() => opened.dispose());
 beforeEach(async () => {
   project = await newProject(opened);

@@ -1,8 +1,8 @@
-import { beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { type OperationName, operations } from '../../sdk/contract/operations.ts';
 import { type Answer, ask, expectError, readAnswer, save } from '../support/http.ts';
 import { requests, withoutMemories } from '../support/operation-requests.ts';
-import { type TestServer, withServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 
 /* Who may read the metrics, and what a key for the metrics may not do. */
 
@@ -59,13 +59,9 @@ test.each([{}, { readOnly: true }, { userId: 'ada' }])(
   },
 );
 
-describe('with a key for the metrics', () => {
-  let key: string;
-  let as: TestServer;
-  beforeAll(async () => {
-    key = await server.createKey('default', { metricsOnly: true });
-    as = { ...server, key };
-  });
+describe('with a key for the metrics', async () => {
+  const key = await server.createKey('default', { metricsOnly: true });
+  const as = { ...server, key };
 
   test('a forwarded request is answered', async () => {
     const response = await read(viaProxy, key);

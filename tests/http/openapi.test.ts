@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { exampleMemory } from '../../sdk/contract/memory.ts';
 import {
@@ -10,7 +10,7 @@ import {
   type Operation,
   resolve,
 } from '../support/document.ts';
-import { send, startTestServer, type TestServer } from '../support/server.ts';
+import { send, withServer } from '../support/server.ts';
 
 /* Sends every documented example, and validates every response against the document. */
 
@@ -145,26 +145,15 @@ describe('the document', () => {
   });
 });
 
-describe('the running server', () => {
+describe('the running server', async () => {
   const limits = { MEMORY_MAX_BODY_BYTES: '4096', MEMORY_RATE_LIMIT: '1000/60' };
   const seen = new Set<string>();
-  let server: TestServer;
-  let exhausted: TestServer;
+  const server = await withServer(limits);
+  const key = await server.createKey('default', { metricsOnly: true });
   /** `server` with a key that can only read the metrics. */
-  let restricted: TestServer;
-
-  beforeAll(async () => {
-    server = await startTestServer(limits);
-    const key = await server.createKey('default', { metricsOnly: true });
-    restricted = { ...server, key };
-    exhausted = await startTestServer({ MEMORY_RATE_LIMIT: '1/60' });
-    await send(exhausted, 'GET', '/v1/memories?userId=u-1');
-  });
-
-  afterAll(async () => {
-    await server.stop();
-    await exhausted.stop();
-  });
+  const restricted = { ...server, key };
+  const exhausted = await withServer({ MEMORY_RATE_LIMIT: '1/60' });
+  await send(exhausted, 'GET', '/v1/memories?userId=u-1');
 
   async function pathOf({ path, parameters = [] }: Operation, id?: string): Promise<string> {
     const memory = { userId: 'u-1', content: 'a memory to work on' };
@@ -205,10 +194,10 @@ describe('the running server', () => {
 
     test(`${operationId} returns ${success} for each of its examples`, async () => {
       for (const example of bodies.length > 0 ? bodies : [undefined]) {
-        const key = method === 'GET' ? {} : { 'idempotency-key': crypto.randomUUID() };
+        const headers = method === 'GET' ? {} : { 'idempotency-key': crypto.randomUUID() };
         const body = example === undefined ? {} : { body: example };
         const path = await pathOf(operation);
-        const response = await send(server, method, path, { headers: key, ...body });
+        const response = await send(server, method, path, { headers, ...body });
         await expectDocumented(operation, success, response);
       }
     });

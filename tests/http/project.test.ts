@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { limits } from '../../sdk/contract/limits.ts';
 import type { ApiKey, UserPage } from '../../sdk/contract/project.ts';
 import type { IngestStatuses } from '../../sdk/contract/status.ts';
@@ -14,19 +14,16 @@ import {
   newUser,
   save,
 } from '../support/http.ts';
-import { type TestServer, withProject } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 
 const server = await withProject();
 
-describe('GET /v1/users', () => {
-  let project: TestServer;
+describe('GET /v1/users', async () => {
   const names = ['ada', 'ben', 'eve', 'Zoe', 'ümit', 'a b&c'];
-  beforeAll(async () => {
-    project = { ...server, key: await server.createKey('users') };
-    for (const userId of names) await save(project, userId);
-    await save(project, 'ben');
-    await save(server, 'of-another-project');
-  });
+  const project = { ...server, key: await server.createKey('users') };
+  for (const userId of names) await save(project, userId);
+  await save(project, 'ben');
+  await save(server, 'of-another-project');
 
   const page = async (query = '') =>
     bodyOf<UserPage>(await ask(project, 'GET', `/v1/users${query}`), 200);

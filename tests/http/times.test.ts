@@ -1,16 +1,14 @@
-import { beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { type Answer, ask, bodyOf, newUser } from '../support/http.ts';
 import { withProject } from '../support/server.ts';
 
 const userId = newUser();
 const days = ['2026-04-30T23:59:59.999Z', '2026-05-01', '2026-05-15T10:00:00+02:00', '2026-06-01'];
 const server = await withProject();
-beforeAll(async () => {
-  for (const [index, occurredAt] of days.entries()) {
-    await server.client.save({ userId, content: `trip ${index}`, occurredAt });
-  }
-  await server.client.save({ userId, content: 'trip now' });
-});
+for (const [index, occurredAt] of days.entries()) {
+  await server.client.save({ userId, content: `trip ${index}`, occurredAt });
+}
+await server.client.save({ userId, content: 'trip now' });
 
 const reads: [route: string, (query: string) => Promise<Answer>][] = [
   ['GET /v1/memories', (query) => ask(server, 'GET', `/v1/memories?userId=${userId}&${query}`)],

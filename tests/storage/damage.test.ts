@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { expect, test } from 'bun:test';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Storage } from '../../server/storage/storage.ts';
+import { withFolder } from '../support/folder.ts';
 import { createRandom } from '../support/random.ts';
 import { memory, newProject } from './fixtures.ts';
 import { openFile } from './sqlite.ts';
@@ -18,24 +17,20 @@ const trials = Number(process.env.DAMAGE_TRIALS ?? 6);
 const memories = 400;
 const pageBytes = 4_096;
 
-const folder = mkdtempSync(join(tmpdir(), 'memory-damage-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const sound = join(folder, 'sound.db');
+const folder = withFolder();
+const sound = folder.file('sound.db');
 /** As a killed server leaves it, with the last writes in its log only. */
-const killed = join(folder, 'killed.db');
-let contents: string[] = [];
+const killed = folder.file('killed.db');
 
-beforeAll(async () => {
-  const storage = await openFile(sound);
-  const project = await newProject({ storage }, 'damaged');
-  for (let at = 0; at < memories; at += 1) {
-    await project.save(memory({ content: `${at} ${'some text '.repeat(at % 30)}` }), { at });
-  }
-  contents = await contentsOf(storage);
-  expect(contents).toHaveLength(memories);
-  for (const part of ['', '-wal']) copyFileSync(sound + part, killed + part);
-  await storage.close();
-});
+const storage = await openFile(sound);
+const project = await newProject({ storage }, 'damaged');
+for (let at = 0; at < memories; at += 1) {
+  await project.save(memory({ content: `${at} ${'some text '.repeat(at % 30)}` }), { at });
+}
+const contents = await contentsOf(storage);
+expect(contents).toHaveLength(memories);
+for (const part of ['', '-wal']) copyFileSync(sound + part, killed + part);
+await storage.close();
 
 async function contentsOf(storage: Storage): Promise<string[]> {
   const project = await newProject({ storage }, 'damaged');
@@ -70,7 +65,7 @@ test.each(damages)(
   'a file with damage to %s is not opened, or has all memories',
   async (_, damage) => {
     for (let trial = 0; trial < trials; trial += 1) {
-      const path = join(folder, `${crypto.randomUUID()}.db`);
+      const path = folder.file(`${crypto.randomUUID()}.db`);
       writeFileSync(path, damage(readFileSync(sound)));
       const storage = await openFile(path).catch(() => null);
       if (storage === null) continue;
@@ -83,7 +78,7 @@ test.each(damages)(
 
 test('damage to the log of a killed server loses only the writes from there on', async () => {
   for (let trial = 0; trial < trials; trial += 1) {
-    const path = join(folder, `${crypto.randomUUID()}.db`);
+    const path = folder.file(`${crypto.randomUUID()}.db`);
     copyFileSync(killed, path);
     const log = readFileSync(`${killed}-wal`);
     writeFileSync(`${path}-wal`, overwrite(log, anyPage(log), pageBytes));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, expect, test } from 'bun:test';
 import { ServiceError } from '../../server/errors.ts';
 import { openStorage } from '../../server/storage/open.ts';
 import type { WriteResult } from '../../server/storage/types/memories.ts';
@@ -33,17 +33,13 @@ const writesEach = Number(process.env.CONCURRENT_WRITES ?? 25);
 const seed = Number(process.env.CONCURRENT_SEED ?? 20_261_127);
 const users = ['ada', 'ben', 'cem'];
 
-let servers: [Opened, Opened];
-let projects: [Project, Project];
-beforeAll(async () => {
-  const first = await openInSchema();
-  const second = { ...first, storage: await openStorage(first.url) };
-  servers = [first, second];
-  projects = [await newProject(first, 'shared'), await newProject(second, 'shared')];
-});
+const first = await openInSchema();
+const second = { ...first, storage: await openStorage(first.url) };
+const servers = [first, second] as const;
+const projects = [await newProject(first, 'shared'), await newProject(second, 'shared')] as const;
 afterAll(async () => {
-  await servers[1].storage.close();
-  await servers[0].dispose();
+  await second.storage.close();
+  await first.dispose();
 });
 
 const known = new Set(['mem_none']);

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeEach, expect, test } from 'bun:test';
 import { openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { endSessions, newWholeDatabase, postgresUrl, query } from '../support/postgres.ts';
@@ -8,21 +8,17 @@ import { memory, newProject, type Project } from './fixtures.ts';
 /* Sessions end while the database accepts no new connections. The other sessions stay open. */
 
 const role = `limited_${crypto.randomUUID().replaceAll('-', '')}`;
-let database: Awaited<ReturnType<typeof newWholeDatabase>>;
-let url: string;
-let storage: Storage;
-let project: Project;
-
-beforeAll(async () => {
-  database = await newWholeDatabase();
-  await query(database.url, `CREATE ROLE ${role} LOGIN PASSWORD 'limited'`);
-  await query(database.url, `ALTER DATABASE ${database.name} OWNER TO ${role}`);
-  url = Object.assign(new URL(database.url), { username: role, password: 'limited' }).href;
-});
+const database = await newWholeDatabase();
+await query(database.url, `CREATE ROLE ${role} LOGIN PASSWORD 'limited'`);
+await query(database.url, `ALTER DATABASE ${database.name} OWNER TO ${role}`);
+const url = Object.assign(new URL(database.url), { username: role, password: 'limited' }).href;
 afterAll(async () => {
   await database.drop();
   await query(await postgresUrl(), `DROP ROLE ${role}`);
 });
+
+let storage: Storage;
+let project: Project;
 beforeEach(async () => {
   await setLimit(-1);
   storage = await openStorage(url);

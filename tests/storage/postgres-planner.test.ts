@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, expect, test } from 'bun:test';
 import { newMemoryId } from '../../server/ids.ts';
 import { createConnection, statement } from '../../server/storage/postgres/connection.ts';
 import { changeByKey, readInIndexOrder } from '../../server/storage/postgres/planner.ts';
@@ -15,14 +15,12 @@ const others = 200;
 
 const recorded = await openRecorded(await newDatabase());
 const { database, project, recorder, storage } = recorded;
-beforeAll(async () => {
-  for (let part = 0; part < 12; part += 1) await accept(userId, 1_000);
-  for (let other = 0; other < others; other += 1) await accept(`user-${other}`, 10);
-});
 afterAll(() => recorded[Symbol.asyncDispose]());
 
 const accept = (userId: string, count: number) =>
   project.accept(Array.from({ length: count }, () => record({ id: newMemoryId(), userId })));
+for (let part = 0; part < 12; part += 1) await accept(userId, 1_000);
+for (let other = 0; other < others; other += 1) await accept(`user-${other}`, 10);
 
 const isList = ({ text }: SentStatement) => text.includes('ORDER BY m.created_at');
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, expect, test } from 'bun:test';
 import { newDatabase, query } from '../support/postgres.ts';
 import { imported } from './fixtures.ts';
 import { openRecorded } from './postgres.ts';
@@ -11,15 +11,13 @@ const word = 'lantern';
 const recorded = await openRecorded(await newDatabase());
 const { database, project, recorder } = recorded;
 
-beforeAll(async () => {
-  const given = Array.from({ length: memories }, (_, n) =>
-    // Equal texts are found newest first.
-    imported({ createdAt: n, content: word, metadata: n === 0 ? '{"of":"ada"}' : '{}' }),
-  );
-  await project.import(given);
-  await query(database.url, 'ANALYZE');
-  await project.search(word);
-});
+const given = Array.from({ length: memories }, (_, n) =>
+  // Equal texts are found newest first.
+  imported({ createdAt: n, content: word, metadata: n === 0 ? '{"of":"ada"}' : '{}' }),
+);
+await project.import(given);
+await query(database.url, 'ANALYZE');
+await project.search(word);
 afterAll(() => recorded[Symbol.asyncDispose]());
 
 async function sentBy(search: () => Promise<unknown>) {

@@ -1,17 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { createRandom } from '../support/random.ts';
+import { openBoth } from './databases.ts';
 import { embed, meaningOf, useModel, vocabulary } from './embedded.ts';
-import {
-  claim,
-  complete,
-  imported,
-  newProject,
-  type Opened,
-  type Project,
-  record,
-} from './fixtures.ts';
-import { openPostgresStorage } from './postgres.ts';
-import { openSqliteStorage } from './sqlite.ts';
+import { claim, complete, imported, type Opened, type Project, record } from './fixtures.ts';
 
 /*
  * Both backends return the same ids, order, scores and snippets for the same data and vectors.
@@ -22,18 +13,8 @@ const seed = 20_261_122;
 const memories = 150;
 const queries = Number(process.env.SEARCH_QUERIES ?? 10);
 
-let opened: [Opened, Opened];
-let projects: [Project, Project];
-let modelIds: [number, number];
-
-beforeAll(async () => {
-  opened = await Promise.all([openSqliteStorage(), openPostgresStorage()]);
-  projects = await Promise.all([newProject(opened[0]), newProject(opened[1])]);
-  modelIds = [await useModel(opened[0]), await useModel(opened[1])];
-});
-afterAll(async () => {
-  for (const one of opened) await one.dispose();
-});
+const { opened, projects } = await openBoth();
+const modelIds = [await useModel(opened[0]), await useModel(opened[1])] as const;
 
 async function embedAll(...userIds: string[]): Promise<void> {
   for (const at of [0, 1] as const) {

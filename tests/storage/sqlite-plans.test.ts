@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, expect, test } from 'bun:test';
 import { nothing } from '../../server/memory/measurement.ts';
 import type { ReaderTx, Tx, Value } from '../../server/storage/engine.ts';
 import { createIndexCache } from '../../server/storage/index-cache.ts';
@@ -19,12 +19,8 @@ import { openInFolder, saveMany } from './sqlite.ts';
  * tasks of a project, and a reader thread would not respond for seconds.
  */
 
-let file: Awaited<ReturnType<typeof openInFolder>>;
-let db: Database;
-beforeAll(async () => {
-  file = await openInFolder();
-  db = openForReading(file.path);
-});
+const file = await openInFolder();
+const db = openForReading(file.path);
 afterAll(async () => {
   db.close(true);
   await file.dispose();
