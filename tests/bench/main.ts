@@ -1,13 +1,11 @@
 /*
  * Measures every goal of the service on this machine.
  *
- *   bun tests/bench/main.ts [--quick] [S1 S3 …] [--write] [--out=folder] [--data=folder]
- *                           [--baseline=commit]
+ *   bun tests/bench/main.ts [--quick] [S1 S3 …] [--data=folder] [--baseline=commit]
  *
  * The tables of each section are printed when the section ends, and the goals when the run ends. A
- * full run writes docs/performance.md and its charts; a quick or partial run writes them only with
- * --write or --out. --data keeps the filled databases for the next run, and determines which disk
- * is measured. --baseline=none measures the service alone.
+ * run that is neither quick nor partial writes docs/performance.md and its charts. --data keeps the
+ * filled databases for the next run, and determines which disk is measured.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +16,7 @@ import { createDatabases } from './kit/databases.ts';
 import { describeMachine, watchMachine } from './kit/machine.ts';
 import { killAll } from './kit/process.ts';
 import { plain, plainSection, type Report, write } from './kit/report.ts';
-import { checkOutBaseline, currentTree, singleThreaded, type Tree } from './kit/trees.ts';
+import { checkOutBaseline, currentTree, singleThreaded } from './kit/trees.ts';
 import { comparison } from './peers.ts';
 import { generator } from './s0-generator.ts';
 import { save } from './s1-save.ts';
@@ -74,11 +72,8 @@ const othersAtMost = 0.2;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  allowNegative: true,
   options: {
     quick: { type: 'boolean' },
-    write: { type: 'boolean' },
-    out: { type: 'string' },
     data: { type: 'string' },
     baseline: { type: 'string', default: singleThreaded },
   },
@@ -94,9 +89,8 @@ async function run(): Promise<void> {
   try {
     const report = await measure(chosen, scratch);
     console.log(plain(report));
-    const isComplete = chosen.length === benchmarks.length && !values.quick;
-    if (values.write ?? (isComplete || values.out !== undefined)) {
-      write(report, values.out ?? join(import.meta.dir, '../../docs'));
+    if (chosen.length === benchmarks.length && !values.quick) {
+      write(report, join(import.meta.dir, '../../docs'));
     }
   } finally {
     killAll();
@@ -122,7 +116,7 @@ async function measure(chosen: Benchmark[], scratch: string): Promise<Report> {
   const { rows, otherCores } = otherUse();
   const how = `A ${mode} run: ${rounds} rounds of ${seconds} s.${warningOf(otherCores)}`;
   return {
-    machine: [...machine, ['baseline', baselineState(context)], ...rows],
+    machine: [...machine, ['baseline', values.baseline.slice(0, 7)], ...rows],
     how,
     sections,
   };
@@ -150,7 +144,7 @@ async function createContext(folder: string): Promise<Context> {
     ...mode,
     folder,
     current: currentTree,
-    baseline: values.baseline === 'none' ? null : await findBaseline(folder, say),
+    baseline: await checkOutBaseline(values.baseline, folder),
     say,
     ...createDatabases(filled, folder, say),
   };
@@ -162,19 +156,6 @@ function warningOf(otherCores: number): string {
     ' **Other processes disturbed this run.** Ratios of short measurements vary by a factor of two ' +
     'or more; repeat the run on an idle machine.'
   );
-}
-
-function baselineState({ baseline }: Context): string {
-  return baseline === null ? '**not measured**' : values.baseline.slice(0, 7);
-}
-
-async function findBaseline(folder: string, say: Context['say']): Promise<Tree | null> {
-  try {
-    return await checkOutBaseline(values.baseline, folder);
-  } catch (error) {
-    say(`SKIPPED: the comparison with the baseline: ${error}`);
-    return null;
-  }
 }
 
 process.on('SIGINT', () => {

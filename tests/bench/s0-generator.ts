@@ -12,7 +12,7 @@ export const generator: Benchmark = {
   ids: ['S0'],
   title: 'The load generator',
   async run({ rounds, seconds, folder }) {
-    const server = await startSubject('nothing', folder, {});
+    const server = await startSubject('subjects/nothing', folder, {});
     const options = { url: server.url, connections, seconds, next: saves() };
     const { ours } = await inTurn(rounds, {
       ours: async () => (await load(options)).perSecond,

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-import { barChart } from './kit/bar-chart.ts';
+import { rateChart } from './kit/bar-chart.ts';
 import type { Benchmark, Context, Goal, Section } from './kit/benchmark.ts';
 import { atLeast, atMost } from './kit/goals.ts';
-import { install } from './kit/install-peers.ts';
 import { load } from './kit/load.ts';
 import {
   cpuNote,
@@ -12,11 +11,10 @@ import {
   loadRows,
   type MeasuredLoad,
   rateRatio,
-  rates,
 } from './kit/measured-load.ts';
-import { median, ratioOf } from './kit/numbers.ts';
+import { ratioOf } from './kit/numbers.ts';
 import { peers, startPeer } from './kit/peers.ts';
-import { type Subject, startInternal, startSubject } from './kit/process.ts';
+import { type Subject, startSubject } from './kit/process.ts';
 import { keyedSaves, saves } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
 import { serviceEnv, startService } from './kit/service.ts';
@@ -39,7 +37,7 @@ export const saveSubjects = {
   bare: 'a bare Elysia server with one commit per request, FULL',
   bareDefaults: 'the bare server, WAL and FULL, otherwise SQLite’s defaults',
   bareNormal: 'the bare server with NORMAL (not durable)',
-  fastifyFull: peers.fastifyFull.name,
+  fastifyFull: peers.fastifyFull,
 };
 export type SaveSubject = keyof typeof saveSubjects;
 type SaveFigures = Figures<SaveSubject>;
@@ -47,30 +45,17 @@ type SaveFigures = Figures<SaveSubject>;
 const allNames = Object.keys(saveSubjects) as SaveSubject[];
 /** A quick run skips these subjects. */
 const onlyInFull: SaveSubject[] = ['bareDefaults', 'bareNormal'];
-const ofBaseline: SaveSubject[] = ['baseline', 'baselineKeyed'];
 
 /** Durable saves by many clients: throughput and tail latency. */
 export const save: Benchmark = {
   ids: ['S1', 'S2'],
   title: 'Durable saves',
   async run(context) {
-    const hasPeers = await canRunPeers(context);
-    const names = allNames.filter(
-      (name) =>
-        (hasPeers || name !== 'fastifyFull') &&
-        (context.baseline !== null || !ofBaseline.includes(name)) &&
-        (!context.quick || !onlyInFull.includes(name)),
-    );
+    const names = allNames.filter((name) => !context.quick || !onlyInFull.includes(name));
     const timing = { ...context, seconds: Math.max(leastSeconds, context.seconds) };
     return section(await measureSaves(context, names, connections, timing));
   },
 };
-
-async function canRunPeers(context: Context): Promise<boolean> {
-  const why = await install(context.say);
-  if (why !== null) context.say(`  SKIPPED: fastify is not installed: ${why}`);
-  return why === null;
-}
 
 /**
  * The load on each subject before the measurement. Until the write-ahead log reaches its full
@@ -113,22 +98,22 @@ function start(name: SaveSubject, context: Context, file: string): Promise<Subje
   const service = (tree: Tree) => startService(folder, { tree, database: path });
   switch (name) {
     case 'ceiling':
-      return startSubject('bare', folder, {});
+      return startSubject('subjects/bare', folder, {});
     case 'unstored':
-      return startInternal('app', folder, { env: serviceEnv });
+      return startSubject('internals/app', folder, { env: serviceEnv });
     case 'singleCommit':
-      return startInternal('app', folder, { env: serviceEnv, store: full });
+      return startSubject('internals/app', folder, { env: serviceEnv, store: full });
     case 'bare':
-      return startSubject('bare', folder, { store: full });
+      return startSubject('subjects/bare', folder, { store: full });
     case 'bareDefaults':
-      return startSubject('bare', folder, { store: { ...full, sqliteDefaults: true } });
+      return startSubject('subjects/bare', folder, { store: { ...full, sqliteDefaults: true } });
     case 'bareNormal':
-      return startSubject('bare', folder, { store: { path, synchronous: 'NORMAL' } });
+      return startSubject('subjects/bare', folder, { store: { path, synchronous: 'NORMAL' } });
     case 'fastifyFull':
       return startPeer(name, folder, path);
     case 'baseline':
     case 'baselineKeyed':
-      return service(baseline ?? current);
+      return service(baseline);
     default:
       return service(current);
   }
@@ -138,71 +123,55 @@ function section(figures: SaveFigures): Section {
   return {
     goals: [...goalsOf(figures), tailGoal(figures)],
     tables: [savesTable(figures, `${connections} connections`)],
-    charts: [chartOf(figures)],
+    charts: [
+      rateChart(
+        'saves',
+        `Durable saves per second, ${connections} connections`,
+        figures,
+        saveSubjects,
+      ),
+    ],
     notes: [storesNote, cpuNote],
   };
 }
 
-export const storesNote =
+const storesNote =
   'The bare server and the service with one commit per request store the same rows and indexes as ' +
   'the service, with the same schema and SQLite settings. The bare server has no auth, request ' +
   'id or log. The fastify server keeps one table with two indexes and has no search.';
 
 function goalsOf(figures: SaveFigures): Goal[] {
-  const of = (one: SaveSubject, baseline: SaveSubject, other: SaveSubject, limit: number) => {
-    const isKeyed = one === 'keyed';
-    const measure = `saves, ${connections} connections${isKeyed ? ', idempotency keys' : ''}: relative to `;
-    const options = baseline in figures ? rateRatio(figures, baseline, other) : undefined;
-    const ratio = rateRatio(figures, one, other);
-    const isSelf = other === baseline;
-    return atLeast('S1', measure + saveSubjects[other], ratio, limit, {
-      unit: ' ×',
-      baseline: isSelf ? undefined : options,
-    });
+  const of = (one: SaveSubject, other: SaveSubject, limit: number, older?: SaveSubject) => {
+    const keys = one === 'keyed' ? ', idempotency keys' : '';
+    const measure = `saves, ${connections} connections${keys}: relative to ${saveSubjects[other]}`;
+    const baseline = older && rateRatio(figures, older, other);
+    return atLeast('S1', measure, rateRatio(figures, one, other), limit, { unit: ' ×', baseline });
   };
   return [
-    ...('fastifyFull' in figures
-      ? [
-          of('service', 'baseline', 'fastifyFull', 3.5),
-          of('keyed', 'baselineKeyed', 'fastifyFull', 3.5),
-        ]
-      : []),
-    of('service', 'baseline', 'singleCommit', 2.5),
-    of('keyed', 'baselineKeyed', 'singleCommit', 2.5),
-    ...('baseline' in figures
-      ? [of('service', 'baseline', 'baseline', 1), of('keyed', 'baselineKeyed', 'baselineKeyed', 1)]
-      : []),
+    of('service', 'fastifyFull', 3.5, 'baseline'),
+    of('keyed', 'fastifyFull', 3.5, 'baselineKeyed'),
+    of('service', 'singleCommit', 2.5, 'baseline'),
+    of('keyed', 'singleCommit', 2.5, 'baselineKeyed'),
+    of('service', 'baseline', 1),
+    of('keyed', 'baselineKeyed', 1),
   ];
 }
 
 function tailGoal({ service, baseline }: SaveFigures): Goal {
-  const tail = (measured: MeasuredLoad[]) =>
+  const tail = (measured: MeasuredLoad[] = []) =>
     ratioOf(
       measured.map(({ p99Ms }) => p99Ms),
       measured.map(({ p50Ms }) => p50Ms),
     );
-  return atMost('S2', `saves, ${connections} connections: p99 / p50`, tail(service ?? []), 8, {
-    baseline: baseline && tail(baseline),
+  return atMost('S2', `saves, ${connections} connections: p99 / p50`, tail(service), 8, {
+    baseline: tail(baseline),
   });
 }
 
 export function savesTable(figures: SaveFigures, title: string) {
-  const head = ['saves', ...loadColumns, 'relative to ceiling'];
   return {
     title: `Saves of 100 bytes, ${title}`,
-    head,
+    head: ['saves', ...loadColumns, 'relative to ceiling'],
     rows: loadRows(figures, saveSubjects, 'ceiling'),
   };
-}
-
-function chartOf(figures: SaveFigures) {
-  const bars = allNames
-    .filter((name) => name in figures && name !== 'ceiling')
-    .map((name) => ({
-      label: saveSubjects[name],
-      value: median(rates(figures[name])),
-      ours: ['service', 'keyed'].includes(name),
-    }));
-  const title = `Durable saves per second, ${connections} connections`;
-  return barChart('saves', title, bars);
 }

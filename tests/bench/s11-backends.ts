@@ -9,7 +9,7 @@ import { atLeast } from './kit/goals.ts';
 import { type Load, load, type Measured } from './kit/load.ts';
 import { median, ratioOf, short } from './kit/numbers.ts';
 import { firstPages, searches } from './kit/paths.ts';
-import { familyMicros, type Subject, startInternal, startSubject } from './kit/process.ts';
+import { familyMicros, type Subject, startSubject } from './kit/process.ts';
 import { gets, keyedSaves, saves } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
 import { serviceEnv, startService } from './kit/service.ts';
@@ -64,7 +64,7 @@ export const backends: Benchmark = {
 };
 
 async function measure(context: Context, node: PostgresNode): Promise<Record<Name, Figures[]>> {
-  const far = await startSubject('delay', context.folder, { port: node.port, delayMs });
+  const far = await startSubject('subjects/delay', context.folder, { port: node.port, delayMs });
   const databaseOf = async (name: Name): Promise<string> => {
     if (name === 'sqlite') return join(context.folder, 'backends.db');
     await node.query(`CREATE DATABASE ${name.toLowerCase()}`);
@@ -100,7 +100,7 @@ function start(context: Context, name: Name, database: string): Promise<Subject[
   const { folder, current: tree } = context;
   if (isPerRequest(name)) {
     const spec = { env: serviceEnv, postgres: database };
-    return Promise.all([startInternal('app', folder, spec)]);
+    return Promise.all([startSubject('internals/app', folder, spec)]);
   }
   const count = { two: 2, three: 3, farThree: 3 }[name as string] ?? 1;
   return Promise.all(Array.from({ length: count }, () => startService(folder, { tree, database })));

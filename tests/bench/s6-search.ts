@@ -53,7 +53,7 @@ export const search: Benchmark = {
     const { rounds, current, baseline, quick } = context;
     const measured = await inTurn(rounds, {
       service: await measurementOf(context, current),
-      ...(baseline !== null && { baseline: await measurementOf(context, baseline) }),
+      baseline: await measurementOf(context, baseline),
     });
     return section(measured, quick);
   },
@@ -95,7 +95,7 @@ async function firstSearches(url: string, users: string[], round: number): Promi
   return times;
 }
 
-type Measured = Partial<Record<'service' | 'baseline', Searched[]>>;
+type Measured = Record<'service' | 'baseline', Searched[]>;
 
 function section(measured: Measured, isQuick: boolean): Section {
   const rows = goals.flatMap(({ memories }) => [
@@ -125,11 +125,8 @@ function section(measured: Measured, isQuick: boolean): Section {
 function goalsOf(goal: (typeof goals)[number], measured: Measured): Goal[] {
   const search = `search, one client, user with ${short(goal.memories)} memories`;
   const of = (name: string, pick: Pick, limit: number) => {
-    const { service = [], baseline } = measured;
-    return atMost('S6', `${search}, ${name}: p50`, spreadOf(service.map(pick)), limit, {
-      unit: ' ms',
-      baseline: baseline && spreadOf(baseline.map(pick)),
-    });
+    const [figure, baseline] = spreads(measured, pick);
+    return atMost('S6', `${search}, ${name}: p50`, figure, limit, { unit: ' ms', baseline });
   };
   return [
     of('searched before', again(goal.memories), goal.again),
@@ -149,7 +146,10 @@ const first =
   ({ first }) =>
     median(first.get(memories) ?? []);
 
-function rowOf(name: string, { service = [], baseline = [] }: Measured, pick: Pick): string[] {
-  const show = (ratio: Ratio) => (Number.isFinite(ratio.median) ? showRatio(ratio) : '–');
-  return [name, show(spreadOf(service.map(pick))), show(spreadOf(baseline.map(pick)))];
+function rowOf(name: string, measured: Measured, pick: Pick): string[] {
+  return [name, ...spreads(measured, pick).map(showRatio)];
+}
+
+function spreads({ service, baseline }: Measured, pick: Pick): [Ratio, Ratio] {
+  return [spreadOf(service.map(pick)), spreadOf(baseline.map(pick))];
 }

@@ -11,12 +11,11 @@ import {
   loadColumns,
   loadOf,
   loadRows,
-  type MeasuredLoad,
   rateRatio,
 } from './kit/measured-load.ts';
 import { short, spreadOf } from './kit/numbers.ts';
 import { searchOf } from './kit/paths.ts';
-import { type Subject, startInternal } from './kit/process.ts';
+import { type Subject, startSubject } from './kit/process.ts';
 import { gets, type NextRequest } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
 import { startOn } from './kit/service.ts';
@@ -49,10 +48,10 @@ export const activeUsers: Benchmark = {
     const group = { memories: memoriesEach, users: Math.ceil(size / memoriesEach) };
     const fts5 = await startFts5(context, group);
     const service = await start(context, current, group);
-    const older = baseline && (await start(context, baseline, group));
+    const older = await start(context, baseline, group);
     const megabytes: number[] = [];
     const many = measurementOf(context, service, group, clients);
-    const measurements: Partial<Record<Name, () => Promise<MeasuredLoad>>> = {
+    const figures = await inTurn(rounds, {
       one: measurementOf(context, service, group, 1),
       many: async () => {
         const measured = await many();
@@ -61,13 +60,10 @@ export const activeUsers: Benchmark = {
       },
       fts5One: measurementOf(context, fts5, group, 1),
       fts5Many: measurementOf(context, fts5, group, clients),
-    };
-    if (older !== null) {
-      measurements.baselineOne = measurementOf(context, older, group, 1);
-      measurements.baselineMany = measurementOf(context, older, group, clients);
-    }
-    const figures = await inTurn(rounds, measurements);
-    for (const subject of [service, fts5, older]) await subject?.stop();
+      baselineOne: measurementOf(context, older, group, 1),
+      baselineMany: measurementOf(context, older, group, clients),
+    });
+    for (const subject of [service, fts5, older]) await subject.stop();
     return section(figures, megabytes, group);
   },
 };
@@ -75,7 +71,7 @@ export const activeUsers: Benchmark = {
 async function startFts5({ folder }: Context, group: SearchGroup): Promise<Subject> {
   const path = join(folder, 'fts5.db');
   fillFts5(path, searchDatasetOf([group]));
-  return startInternal('fts5', folder, { path });
+  return startSubject('internals/fts5', folder, { path });
 }
 
 /** Searches once for each user, so that the service stores the users' indexes. */
@@ -105,24 +101,19 @@ function drawn(users: readonly string[]): NextRequest {
 }
 
 function section(figures: Figures<Name>, megabytes: number[], { users, memories }: SearchGroup) {
-  const goals = (['One', 'Many'] as const).flatMap((which) => {
-    const ours = which === 'One' ? 'one' : 'many';
-    const measure = `searches per second, ${names[ours].replace('the service, ', '')}`;
-    const of = (other: Name, what: string, limit: number) =>
-      atLeast('S6d', `${measure}: relative to ${what}`, rateRatio(figures, ours, other), limit, {
-        unit: ' ×',
-      });
-    const ofOlder = () => of(`baseline${which}`, 'the baseline’s', ofBaseline);
-    return [
-      of(`fts5${which}`, 'FTS5’s', ofFts5),
-      ...(figures.baselineOne === undefined ? [] : [ofOlder()]),
-    ];
-  });
-  const memory = atMost('S6d', 'resident memory', spreadOf(megabytes), maxMegabytes, {
-    unit: ' MB',
-  });
+  const of = (clients: string, ours: Name, other: Name, what: string, limit: number) => {
+    const measure = `searches per second, ${clients}: relative to ${what}`;
+    return atLeast('S6d', measure, rateRatio(figures, ours, other), limit, { unit: ' ×' });
+  };
+  const many = `${clients} clients`;
   return {
-    goals: [...goals, memory],
+    goals: [
+      of('one client', 'one', 'fts5One', 'FTS5’s', ofFts5),
+      of('one client', 'one', 'baselineOne', 'the baseline’s', ofBaseline),
+      of(many, 'many', 'fts5Many', 'FTS5’s', ofFts5),
+      of(many, 'many', 'baselineMany', 'the baseline’s', ofBaseline),
+      atMost('S6d', 'resident memory', spreadOf(megabytes), maxMegabytes, { unit: ' MB' }),
+    ],
     tables: [
       {
         title: `Searches of ${short(users)} users with ${short(memories)} memories each, drawn at random`,

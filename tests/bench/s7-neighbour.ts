@@ -48,7 +48,9 @@ export const neighbour: Benchmark = {
       async () => {
         const { url } = subject;
         const users = searchUsers(neighbours);
-        const load = hasLoad ? await startSubject('flood', folder, { url, key, users }) : null;
+        const load = hasLoad
+          ? await startSubject('subjects/flood', folder, { url, key, users })
+          : null;
         await Bun.sleep(afterWarmUpMs);
         const next = uncachedGets(paths);
         const samples = await openLoop({ url, perSecond: readsPerSecond, seconds, next });
@@ -103,7 +105,7 @@ async function startBare(
     'DELETE /v1/memories': '{"deleted":100}',
     'POST /v1/ingest/batch': '{"accepted":100,"failedCount":0,"items":[],"failed":[]}',
   };
-  return { subject: await startSubject('bare', folder, { canned }), key: benchKey };
+  return { subject: await startSubject('subjects/bare', folder, { canned }), key: benchKey };
 }
 
 type Figures = Partial<Record<Name, Sample[][]>>;

@@ -29,7 +29,7 @@ const names = { service: 'the service', baseline: 'the baseline' };
 type Name = keyof typeof names;
 
 type Round = { saveMs: number[]; searchesPerSecond: number; searchP99Ms: number; logBytes: number };
-type Figures = Partial<Record<Name, Round[]>>;
+type Figures = Record<Name, Round[]>;
 
 /** Saves at a fixed rate, while other connections search without a pause. */
 export const savesBesideSearches: Benchmark = {
@@ -45,12 +45,10 @@ export const savesBesideSearches: Benchmark = {
 async function measure(context: Context, group: SearchGroup): Promise<Figures> {
   const { rounds, current, baseline } = context;
   const service = await startTarget(context, current, group);
-  const older = baseline && (await startTarget(context, baseline, group));
-  const measurements: Partial<Record<Name, () => Promise<Round>>> = { service: service.measure };
-  if (older !== null) measurements.baseline = older.measure;
-  const measured = await inTurn(rounds, measurements);
+  const older = await startTarget(context, baseline, group);
+  const measured = await inTurn(rounds, { service: service.measure, baseline: older.measure });
   await service.subject.stop();
-  await older?.subject.stop();
+  await older.subject.stop();
   return measured;
 }
 
@@ -117,17 +115,16 @@ function section(measured: [SearchGroup, Figures][]): Section {
 
 function goalsOf({ memories }: SearchGroup, { service, baseline }: Figures): Goal[] {
   const beside = `${savesPerSecond} saves per second beside searches of ${showCount(memories)} memories`;
-  const older = baseline && logMegabytes(baseline);
-  const log = `${beside}: size of the write-ahead log`;
-  const options = { unit: ' MB', baseline: older };
-  const ofLog = atMost('S7b', log, logMegabytes(service), mostLogMegabytes, options);
-  if (baseline === undefined) return [ofLog];
-  const p99 = `${beside}: p99 relative to the baseline’s`;
   const ratio = ratioOf(saveMs(service, 0.99), saveMs(baseline, 0.99));
-  return [atMost('S7b', p99, ratio, mostOfBaseline, { unit: ' ×' }), ofLog];
+  const ofLog = { unit: ' MB', baseline: logMegabytes(baseline) };
+  const [p99, log] = [': p99 relative to the baseline’s', ': size of the write-ahead log'];
+  return [
+    atMost('S7b', beside + p99, ratio, mostOfBaseline, { unit: ' ×' }),
+    atMost('S7b', beside + log, logMegabytes(service), mostLogMegabytes, ofLog),
+  ];
 }
 
-function rowOf(name: Name, rounds: Round[] = []): string[] {
+function rowOf(name: Name, rounds: Round[]): string[] {
   return [
     names[name],
     ...[0.5, 0.99, 1].map((share) => showRatio(spreadOf(saveMs(rounds, share)))),
@@ -137,10 +134,10 @@ function rowOf(name: Name, rounds: Round[] = []): string[] {
   ];
 }
 
-function saveMs(rounds: Round[] = [], share: number): number[] {
+function saveMs(rounds: Round[], share: number): number[] {
   return rounds.map((round) => quantile(round.saveMs, share));
 }
 
-function logMegabytes(rounds: Round[] = []) {
+function logMegabytes(rounds: Round[]) {
   return spreadOf(rounds.map(({ logBytes }) => logBytes / 1_048_576));
 }

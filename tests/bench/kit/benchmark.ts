@@ -19,8 +19,8 @@ export type Context = {
   folder: string;
   /** The service under test. */
   current: Tree;
-  /** The baseline, measured in the same run. Null if its commit is not available. */
-  baseline: Tree | null;
+  /** An older commit, measured in the same run. */
+  baseline: Tree;
   /**
    * Resolves with the path of a database that contains the dataset. All benchmarks share this file,
    * so each benchmark must write little to it.

@@ -1,4 +1,5 @@
 import type { Socket } from 'bun';
+import { quantile } from './numbers.ts';
 import type { NextRequest } from './requests.ts';
 import { createResponseParser, type ResponseParser } from './response-parser.ts';
 
@@ -114,12 +115,11 @@ function writeAll(socket: Socket<State>, bytes: Uint8Array | null): void {
  * Elapsed time would include the end of a measurement, when most connections are already closed.
  */
 function summary(connections: number[][]): Measured {
-  const sorted = new Float64Array(connections.flat()).sort();
-  const at = (share: number): number =>
-    sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN;
+  const all = connections.flat();
+  const [p50Ms = 0, p99Ms = 0, maxMs = 0] = [0.5, 0.99, 1].map((share) => quantile(all, share));
   const perSecond = connections.reduce((sum, latencies) => {
     const inFlightMs = latencies.reduce((total, ms) => total + ms, 0);
     return sum + (latencies.length / inFlightMs) * 1_000;
   }, 0);
-  return { requests: sorted.length, perSecond, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
+  return { requests: all.length, perSecond, p50Ms, p99Ms, maxMs };
 }

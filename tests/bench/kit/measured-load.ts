@@ -57,14 +57,20 @@ export function rateRatio<Name extends string>(
   return ratioOf(rates(figures[one]), rates(figures[other]));
 }
 
+export function measuredNames<Name extends string>(
+  figures: Figures<Name>,
+  names: Record<Name, string>,
+): Name[] {
+  return (Object.keys(names) as Name[]).filter((name) => name in figures);
+}
+
 /** Returns one row per measured subject. The last cell is its rate relative to `reference`. */
 export function loadRows<Name extends string>(
   figures: Figures<Name>,
   names: Record<Name, string>,
   reference: Name,
 ): string[][] {
-  const measured = (Object.keys(names) as Name[]).filter((name) => name in figures);
-  return measured.map((name) => [
+  return measuredNames(figures, names).map((name) => [
     names[name],
     ...loadCells(figures[name]),
     showRatio(rateRatio(figures, name, reference)),

@@ -3,10 +3,10 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** Returns the value at the quantile `share`, without interpolation. The rank is rounded down. */
+/** Returns the value at the quantile `share` by the nearest-rank method, without interpolation. */
 export function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN;
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN;
 }
 
 /** The median, lowest and highest value of a figure, usually a ratio of two subjects. */

@@ -10,17 +10,21 @@ export type Subject = {
   stop(): Promise<void>;
 };
 
-const subjects = join(import.meta.dir, '../subjects');
-const internals = join(import.meta.dir, '../internals');
 const running = new Set<Subprocess>();
 const pollMs = 2;
 const startWithinMs = 60_000;
 /** Matches the server's address, both in a JSON log line and in plain text. */
 const address = /http:\/\/[\w.]+:\d+/;
 
-/** Starts the program `name` in `subjects`. The program reads `spec` with `readSpec`. */
+/**
+ * Starts a program of this room, such as `subjects/bare`. It reads `spec` from a file, because the
+ * spec may exceed the length limit of an argument.
+ */
 export function startSubject(name: string, folder: string, spec: object): Promise<Subject> {
-  return startProgram(join(subjects, `${name}.ts`), folder, spec);
+  const program = join(import.meta.dir, `../${name}.ts`);
+  const file = join(folder, `${crypto.randomUUID()}.json`);
+  writeFileSync(file, JSON.stringify(spec));
+  return launch([process.execPath, program, file], folder);
 }
 
 /** Returns the CPU time of a process and its running descendants, in µs. */
@@ -36,18 +40,6 @@ function childrenOf(pid: number): number[] {
   const path = `/proc/${pid}/task/${pid}/children`;
   if (!existsSync(path)) return [];
   return readFileSync(path, 'utf8').trim().split(' ').filter(Boolean).map(Number);
-}
-
-/** Starts the program `name` in `internals`. Those programs import the server's modules. */
-export function startInternal(name: string, folder: string, spec: object): Promise<Subject> {
-  return startProgram(join(internals, `${name}.ts`), folder, spec);
-}
-
-/** Passes the spec in a file, because the spec may exceed the length limit of an argument. */
-function startProgram(program: string, folder: string, spec: object): Promise<Subject> {
-  const file = join(folder, `${crypto.randomUUID()}.json`);
-  writeFileSync(file, JSON.stringify(spec));
-  return launch([process.execPath, program, file], folder);
 }
 
 /** Starts a program that prints its address. Its output goes to a file, as in production. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Section, Table } from './benchmark.ts';
 import { goalRow } from './goals.ts';
@@ -26,15 +26,13 @@ function markdown({ machine, how, sections }: Report): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-/** Writes the figures and charts into a docs folder. Keeps the text around the figures. */
+/** Writes the figures and charts into the docs folder. Keeps the text around the figures. */
 export function write(report: Report, folder: string): void {
   const charts = report.sections.flatMap(({ section }) => section.charts ?? []);
-  mkdirSync(join(folder, 'charts'), { recursive: true });
   for (const { name, svg } of charts) writeFileSync(join(folder, 'charts', `${name}.svg`), svg);
   const path = join(folder, 'performance.md');
-  const before = existsSync(path) ? readFileSync(path, 'utf8') : '# Performance\n\n';
-  const [head = '', rest = ''] = before.split(begin);
-  const tail = rest.split(end)[1] ?? '\n';
+  const [head = '', rest = ''] = readFileSync(path, 'utf8').split(begin);
+  const [, tail = ''] = rest.split(end);
   writeFileSync(path, `${head}${begin}\n\n${markdown(report)}\n${end}${tail}`);
 }
 

@@ -1,10 +1,11 @@
 import Fastify from 'fastify';
-import { isAllowed, list, printAddress, save } from './store.js';
+import { close, list, save, spec } from './store.js';
 
 const app = Fastify({ bodyLimit: 5 * 1024 * 1024 });
 
 app.addHook('onRequest', async (request, reply) => {
-  if (!isAllowed(request.headers)) return reply.code(401).send({ error: 'unauthorized' });
+  if (request.headers.authorization !== `Bearer ${spec.key}`)
+    return reply.code(401).send({ error: 'unauthorized' });
 });
 
 const text = { type: 'string' };
@@ -47,4 +48,8 @@ app.get('/v1/memories', { schema: { response: { 200: page } } }, (request, reply
 });
 
 await app.listen({ port: 0, host: '127.0.0.1' });
-printAddress(app.server.address().port);
+console.log(JSON.stringify({ url: `http://127.0.0.1:${app.server.address().port}` }));
+process.on('SIGTERM', () => {
+  close();
+  process.exit(0);
+});

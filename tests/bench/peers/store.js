@@ -41,17 +41,7 @@ export function list({ userId, limit = '20', cursor }) {
   return { items: items.map(shown), nextCursor: last === undefined ? null : writeCursor(last) };
 }
 
-export function isAllowed(headers) {
-  return headers.authorization === `Bearer ${spec.key}`;
-}
-
-export function printAddress(port) {
-  console.log(JSON.stringify({ url: `http://127.0.0.1:${port}` }));
-  process.on('SIGTERM', () => {
-    db.close();
-    process.exit(0);
-  });
-}
+export const close = () => db.close();
 
 function shown({ created_at, updated_at, metadata, ...memory }) {
   return {
