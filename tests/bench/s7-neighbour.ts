@@ -53,7 +53,12 @@ export const neighbour: Benchmark = {
           : null;
         await Bun.sleep(afterWarmUpMs);
         const next = uncachedGets(paths);
-        const samples = await openLoop({ url, perSecond: readsPerSecond, seconds, next });
+        const samples = await openLoop({
+          url,
+          perSecond: readsPerSecond,
+          during: seconds * 1_000,
+          next,
+        });
         await load?.stop();
         // Queued records must not be processed while the next subject is measured.
         if (subject !== bare.subject) await waitForQueue(url);
@@ -154,10 +159,12 @@ function section(measured: Figures, size: number): Section {
   };
 }
 
+type Timed = Pick<Sample, 'at' | 'ms'>;
+
 /** Plots the last round of each subject in sequence: p50 and p99 of each 100 ms. */
 function chartOf(measured: Figures) {
   const bands: Band[] = [];
-  const all: Sample[] = [];
+  const all: Timed[] = [];
   for (const name of Object.keys(measured) as Name[]) {
     const samples = measured[name]?.at(-1) ?? [];
     const from = bands.at(-1)?.to ?? 0;
@@ -181,7 +188,7 @@ const chartLabels: Record<Name, string> = {
   realTime: 'real-time HTTP',
 };
 
-function lineOf(samples: Sample[], name: string, share: number): Line {
+function lineOf(samples: Timed[], name: string, share: number): Line {
   const steps = Map.groupBy(samples, ({ at }) => Math.floor(at / chartStepMs));
   const points = [...steps].map(([step, within]) => ({
     x: (step * chartStepMs) / 1_000,

@@ -67,7 +67,7 @@ async function startTarget(context: Context, tree: Tree, group: SearchGroup): Pr
     async measure() {
       const log = watchSize(`${database}-wal`);
       const [saved, searched] = await Promise.all([
-        openLoop({ url, perSecond: savesPerSecond, seconds, next: nextSave }),
+        openLoop({ url, perSecond: savesPerSecond, during: seconds * 1_000, next: nextSave }),
         load({ url, connections: searchers, seconds, next: nextSearch }),
       ]);
       return {

@@ -1,17 +1,18 @@
 import { writeFileSync } from 'node:fs';
 import type { Accepted } from '../../sdk/contract/ingest.ts';
 import { median } from '../bench/kit/numbers.ts';
+import { openLoop } from '../bench/kit/open-loop.ts';
+import { requestBytes } from '../bench/kit/requests.ts';
 import { memoryBytes } from '../support/process.ts';
 import { send } from './api.ts';
 import { type Figures, type Harness, type Run, skipIf, type Violations } from './harness.ts';
 import { createTarget, type Target } from './target.ts';
 import { type Body, getCall, hostileBodies } from './traffic/bodies.ts';
 import { type Burst, startBursts } from './traffic/burst.ts';
-import { probe } from './traffic/probe.ts';
 
 const concurrent = 16;
 const rounds = { quick: { alone: 3, together: 2 }, full: { alone: 15, together: 5 } };
-const everyMs = 4;
+const probesPerSecond = 250;
 const maxStallMs = 50;
 /**
  * How many of the concurrent bodies the server may parse before it handles the next trivial
@@ -128,10 +129,10 @@ async function saveDocument(target: Target): Promise<string> {
   return (JSON.parse(reply?.text ?? '{}') as Accepted).memoryId;
 }
 
-async function longestLatency(target: Target, during: number | Promise<unknown>) {
-  const calls = { bare: () => ({ method: 'GET' as const, path: '/health/live' }) };
-  const { bare } = await probe(target, calls, { everyMs, during });
-  return Math.round(Math.max(0, ...(bare?.latenciesMs ?? [])));
+async function longestLatency({ url }: Target, during: number | Promise<unknown>) {
+  const request = requestBytes('GET', '/health/live');
+  const samples = await openLoop({ url, perSecond: probesPerSecond, during, next: () => request });
+  return Math.round(Math.max(0, ...samples.map(({ ms }) => ms)));
 }
 
 function megabytesOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {

@@ -1,9 +1,10 @@
+import { openLoop, type Sample } from '../bench/kit/open-loop.ts';
+import { requestBytes } from '../bench/kit/requests.ts';
 import type { Random } from '../support/random.ts';
-import { type Call, saveOf, send } from './api.ts';
+import { saveOf, send } from './api.ts';
 import type { Target } from './target.ts';
 import { toolCall } from './traffic/bodies.ts';
 import { eventOf, fewMemories, fewUsers, heavyUser, words } from './traffic/kinds.ts';
-import { type Probe, probe } from './traffic/probe.ts';
 
 /** Documents of the heavy user, each close to the body limit. */
 const documents = { count: 4, characters: 4_000_000 };
@@ -43,18 +44,22 @@ async function ingest(api: Api, path: string, body: object): Promise<string> {
 }
 
 /** Measures saves, lists, searches and MCP calls in project A, for a user with one memory. */
-export async function measure(target: Target, during: number): Promise<Record<string, Probe>> {
-  const save = saveOf('a', 'A');
-  const list: Call = { method: 'GET', path: '/v1/memories?userId=one&limit=1' };
-  const search: Call = { method: 'GET', path: '/v1/memories/search?userId=one&query=dark+mode' };
-  const mcp: Call = {
-    method: 'POST',
-    path: '/mcp/users/one',
-    body: toolCall('list_memories', {}),
-  };
+export async function measure(target: Target, during: number): Promise<Map<string, Sample[]>> {
+  const { url, key } = target;
   await send(target, { ...saveOf('one', 'dark mode'), idempotencyKey: 'one' });
-  const calls = { save: () => save, list: () => list, search: () => search, mcp: () => mcp };
-  return probe(target, calls, { everyMs, during });
+  const headers = ['Accept: application/json, text/event-stream'];
+  const body = toolCall('list_memories', {});
+  const requests = Object.entries({
+    save: requestBytes('POST', '/v1/memories', { body: saveOf('a', 'A').body, key }),
+    list: requestBytes('GET', '/v1/memories?userId=one&limit=1', { key }),
+    search: requestBytes('GET', '/v1/memories/search?userId=one&query=dark+mode', { key }),
+    mcp: requestBytes('POST', '/mcp/users/one', { body, headers, key }),
+  });
+  const kindOf = (number: number) => requests[number % requests.length] ?? ['', new Uint8Array()];
+  const perSecond = (requests.length * 1_000) / everyMs;
+  const next = (number: number) => kindOf(number)[1];
+  const samples = await openLoop({ url, perSecond, during, mayFail: true, next });
+  return Map.groupBy(samples, ({ number }) => kindOf(number)[0]);
 }
 
 /**

@@ -1,10 +1,10 @@
 import { loadavg } from 'node:os';
+import { median, quantile } from '../bench/kit/numbers.ts';
 import { expectDrained } from './api.ts';
 import type { Figures, Harness, Run, Violations } from './harness.ts';
 import { fillHeavyProject, measure, waitUntilIdle } from './neighbour-phases.ts';
 import { createKey, createTarget, type Target } from './target.ts';
 import { kinds } from './traffic/kinds.ts';
-import { percentile } from './traffic/probe.ts';
 import { startSender } from './traffic/sender.ts';
 
 const phaseMs = { quick: 1_500, full: 20_000 };
@@ -70,7 +70,7 @@ async function run({ seed, tier, variants, random, violations }: Run): Promise<F
     busy[kind] = await measureBusy(target, order, tier, violations);
     if (!target.running()) throw new Error(`the server exited during ${kind}`);
   }
-  const typical = medianOf(idle);
+  const typical = each((name) => median(idle.map((p99) => p99[name])));
   for (const [kind, { p99 }] of Object.entries(busy)) compare(kind, p99, typical, violations);
   const shown = Object.entries(busy).map(([kind, { p99, sent }]) => [kind, show(p99) + sent]);
   const load = loadavg()[0]?.toFixed(1) ?? '';
@@ -105,25 +105,18 @@ async function measureP99(
   kind: string,
   violations: Violations,
 ): Promise<Latencies> {
-  const probes = await measure(target, ms);
-  for (const { failures } of Object.values(probes)) {
+  const samples = await measure(target, ms);
+  for (const [name, all] of samples) {
+    const failures = all.filter(({ status }) => status >= 300);
     const [first] = failures;
-    if (first !== undefined) violations.add(`${kind}: ${failures.length} × ${first}`);
+    if (first !== undefined)
+      violations.add(`${kind}: ${failures.length} × ${name} ${first.status}`);
   }
-  return each((name) =>
-    name === 'mcpMedian'
-      ? percentile(probes.mcp?.latenciesMs ?? [], 0.5)
-      : percentile(probes[name]?.latenciesMs ?? [], 0.99),
-  );
-}
-
-function medianOf(all: Latencies[]): Latencies {
-  return each((name) =>
-    percentile(
-      all.map((p99) => p99[name]),
-      0.5,
-    ),
-  );
+  const of = (name: string, share: number) => {
+    const latencies = samples.get(name)?.map(({ ms }) => ms) ?? [];
+    return quantile(latencies, share);
+  };
+  return each((name) => (name === 'mcpMedian' ? of('mcp', 0.5) : of(name, 0.99)));
 }
 
 function compare(kind: string, busy: Latencies, idle: Latencies, violations: Violations): void {
