@@ -1,13 +1,15 @@
 import { until } from '../support/until.ts';
-import type { Figures, Harness, Run, Violations } from './harness.ts';
+import { type Call, listAll, type Reply, saveOf, send } from './api.ts';
+import type { Figures, Harness, Run } from './harness.ts';
 import { type Fault, faults } from './health-faults.ts';
-import { type HealthWatch, watchHealth } from './health-watch.ts';
 import { createTarget, type Target } from './target.ts';
-import { countLost, expectUnavailable, type Save, saveOnce, startSaves } from './traffic/saves.ts';
+import { startLoops } from './traffic/loops.ts';
 
 const kinds = { quick: 6, full: faults.length };
 const rounds = { quick: 1, full: 5 };
 const clients = 4;
+const userId = 'saves';
+const pauseMs = { saved: 2, otherwise: 20, health: 25 };
 const beforeMs = 250;
 const faultMs = 1_600;
 const failingWithinMs = 1_000;
@@ -33,106 +35,107 @@ async function run({ tier, variants, violations }: Run): Promise<Figures> {
   const figures: Figures = {};
   const totals = { acknowledged: 0, rejected: 0, lost: 0 };
   for (const fault of faults.slice(0, kinds[tier])) {
+    const add = (text: string) => violations.add(`${fault.name}: ${text}`);
     for (let round = 0; round < rounds[tier]; round += 1) {
       await using target = createTarget({ variants });
       await target.start();
       const missing = fault.missing(target);
       figures[fault.name] =
-        missing === null
-          ? await runFault(target, fault, violations, totals)
-          : `NOT RUN: ${missing}`;
+        missing === null ? await runFault(target, fault, totals, add) : `NOT RUN: ${missing}`;
     }
   }
   return { ...figures, ...totals };
 }
 
-type Totals = { acknowledged: number; rejected: number; lost: number };
+/** A request and its response. Times are from `performance.now()`. */
+type Sent = { call: Call; sentAt: number; endedAt: number; reply: Reply | null };
 
-async function runFault(
-  target: Target,
-  fault: Fault,
-  violations: Violations,
-  totals: Totals,
-): Promise<string> {
-  const saves = startSaves(target, { clients });
+type Totals = { acknowledged: number; rejected: number; lost: number };
+type AddViolation = (text: string) => void;
+
+async function runFault(target: Target, fault: Fault, totals: Totals, add: AddViolation) {
+  const saves: Sent[] = [];
+  const checks: Sent[] = [];
+  async function sendInto(all: Sent[], call: Call): Promise<number | undefined> {
+    const sentAt = performance.now();
+    const reply = await send(target, call);
+    all.push({ call, sentAt, endedAt: performance.now(), reply });
+    return reply?.status;
+  }
+  async function save(): Promise<void> {
+    const status = await sendInto(saves, saveOf(userId, crypto.randomUUID()));
+    await Bun.sleep(status === 201 ? pauseMs.saved : pauseMs.otherwise);
+  }
+  async function check(): Promise<void> {
+    await sendInto(checks, { method: 'GET', path: '/health' });
+    await Bun.sleep(pauseMs.health);
+  }
+  const loops = startLoops([...Array.from({ length: clients }, () => save), check]);
   await Bun.sleep(beforeMs);
-  const watch = watchHealth(target);
   const end = await fault.begin(target);
   const begunAt = performance.now();
   await Bun.sleep(faultMs);
   const endingAt = performance.now();
   await end();
-  const recoveredMs = await waitForRecovery(target, watch, fault.name, violations);
-  await watch.stop();
-  const all = await saves.stop();
-  const affected = all.filter((save) => isAffected(save, begunAt, endingAt));
-  const noticedMs = checkResponses(affected, endingAt, watch, fault.name, violations);
-  totals.acknowledged += all.filter(({ id }) => id !== null).length;
-  totals.rejected += affected.length;
+  const endedAt = performance.now();
+  const isOk = (one: Sent | undefined, status: number) =>
+    one !== undefined && one.sentAt > endedAt && one.reply?.status === status;
+  const hasRecovered = () => saves.some((one) => isOk(one, 201)) && isOk(checks.at(-1), 200);
+  await until(hasRecovered, { timeoutMs: recoveredWithinMs, what: 'recovery' }).catch((error) =>
+    add(String(error)),
+  );
+  const recoveredMs = Math.round(performance.now() - endedAt);
+  await loops.stop();
+  const affected = saves.filter((one) => isAffected(one, begunAt, endingAt));
+  const noticedMs = expectUnavailable(affected, checks, endingAt, add);
+  const answered = saves.filter(({ reply }) => reply?.status === 201);
   await target.kill();
   await target.start();
-  totals.lost += await countLost(target, all, violations, fault.name);
-  const statuses = [...new Set(affected.map(({ status }) => status ?? 'none'))];
+  const stored = new Set((await listAll(target, userId)).map(({ content }) => content));
+  const lost = answered.filter(({ call }) => !stored.has(contentOf(call))).length;
+  if (lost > 0) add(`${lost} of ${answered.length} acknowledged saves are lost`);
+  totals.acknowledged += answered.length;
+  totals.rejected += affected.length;
+  totals.lost += lost;
+  const statuses = [...new Set(affected.map(({ reply }) => reply?.status ?? 'none'))];
   return `health after ${noticedMs} ms, writes ${statuses}, recovered after ${recoveredMs} ms`;
 }
 
+function contentOf({ body }: Call): string {
+  return (body as { content: string }).content;
+}
+
 /** Whether the save failed during the fault, or was blocked until the fault ended. */
-function isAffected({ status, sentAt, endedAt }: Save, begunAt: number, endingAt: number): boolean {
-  const wasBlocked = status === 201 && endedAt > endingAt && endingAt - sentAt > failingWithinMs;
-  return (status !== 201 || wasBlocked) && endedAt > begunAt && sentAt < endingAt;
+function isAffected({ reply, sentAt, endedAt }: Sent, begunAt: number, endingAt: number): boolean {
+  const isSaved = reply?.status === 201;
+  const wasBlocked = endedAt > endingAt && endingAt - sentAt > failingWithinMs;
+  return (!isSaved || wasBlocked) && endedAt > begunAt && sentAt < endingAt;
 }
 
 /** Checks the affected writes. Returns the time from the first write to the failing /health. */
-function checkResponses(
-  affected: Save[],
+function expectUnavailable(
+  affected: Sent[],
+  checks: Sent[],
   endingAt: number,
-  { failing, messages }: HealthWatch,
-  name: string,
-  violations: Violations,
+  add: AddViolation,
 ): number | string {
-  const first = affected.reduce<Save | null>(
-    (earliest, save) => (earliest === null || save.sentAt < earliest.sentAt ? save : earliest),
-    null,
-  );
-  if (first === null) {
-    violations.add(`${name}: no write failed`);
+  const [first] = affected.toSorted((a, b) => a.sentAt - b.sentAt);
+  if (first === undefined) {
+    add('no write failed');
     return 'none';
   }
-  if (!affected.some(({ status, endedAt }) => status === 503 && endedAt <= endingAt)) {
-    violations.add(`${name}: no write was rejected with 503 during the fault`);
-  }
+  if (!affected.some(({ reply, endedAt }) => reply?.status === 503 && endedAt <= endingAt))
+    add('no write was rejected with 503 during the fault');
   // Writes that are in flight when the first write fails may have an unknown outcome (500).
-  const later = affected.filter(({ sentAt, status }) => sentAt > first.endedAt && status !== 201);
-  expectUnavailable(later, violations, name);
-  if (failing === null || failing.at > endingAt) {
-    violations.add(`${name}: /health kept returning 200`);
-    return 'none';
+  for (const { sentAt, reply } of affected) {
+    const isClear = reply?.status === 503 && reply.headers.has('retry-after');
+    if (sentAt > first.endedAt && reply?.status !== 201 && !isClear)
+      add(`a write returned ${reply?.status}, expected 503 with Retry-After`);
   }
-  if ([...messages].every((text) => text === ''))
-    violations.add(`${name}: /health gives no reason`);
-  const noticedMs = Math.max(0, Math.round(failing.at - first.sentAt));
-  if (noticedMs > failingWithinMs)
-    violations.add(`${name}: /health returned 503 after ${noticedMs} ms`);
-  return noticedMs;
-}
-
-/** Waits until saves succeed and /health returns 200 again. Returns the elapsed time in ms. */
-async function waitForRecovery(
-  target: Target,
-  watch: HealthWatch,
-  name: string,
-  violations: Violations,
-): Promise<number | string> {
-  const begun = performance.now();
-  const hasRecovered = async () => {
-    const { status } = await saveOnce(target, `after ${begun}`);
-    return status === 201 && watch.last?.status === 200 && watch.last.at > begun;
-  };
-  try {
-    await until(hasRecovered, { timeoutMs: recoveredWithinMs });
-    return Math.round(performance.now() - begun);
-  } catch {
-    violations.add(`${name}: no recovery within ${recoveredWithinMs} ms after the fault ended`);
-    return 'never';
-  }
+  const failing = checks.filter(({ reply }) => reply?.status !== 200);
+  if (!failing.some(({ reply }) => reply?.text.includes('"message":"')))
+    add('/health gives no reason');
+  const noticedMs = Math.round((failing[0]?.endedAt ?? Number.POSITIVE_INFINITY) - first.sentAt);
+  if (noticedMs > failingWithinMs) add(`/health returned 503 after ${noticedMs} ms`);
+  return Math.max(0, noticedMs);
 }
