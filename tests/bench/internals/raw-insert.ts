@@ -1,9 +1,6 @@
 import { Database, type SQLQueryBindings } from 'bun:sqlite';
 import { timed } from '../kit/rounds.ts';
 
-/** The tables that hold memories, each with the column that contains the memory's row id. */
-const tables = [{ name: 'memories', rowNumber: 'rowid' }];
-
 /**
  * The settings of the service's write connection, except for automatic checkpoints. The service
  * disables them, because it checkpoints in another thread.
@@ -18,44 +15,37 @@ const settings = {
   wal_autocheckpoint: 8_000,
 };
 
-type Row = SQLQueryBindings[];
-
-export type RawInsert = {
-  /**
-   * Reads the rows that the service has stored since the last call and inserts them. Resolves with
-   * the duration of the insert, in ms.
-   */
-  insertNew(): Promise<number>;
-  close(): void;
-};
-
 /**
- * Creates an inserter that copies rows from `source` into a new database with the same tables, as
- * fast as SQLite can with synchronous=FULL.
+ * Creates an inserter that copies memories from `source` into a new database with the same table and
+ * indexes, as fast as SQLite can with synchronous=FULL.
  */
-export function createRawInsert(source: string, target: string, perTransaction: number): RawInsert {
+export function createRawInsert(source: string, target: string, perTransaction: number) {
   const from = new Database(source, { readonly: true });
   const to = new Database(target, { create: true });
   for (const [name, value] of Object.entries(settings)) to.run(`PRAGMA ${name} = ${value}`);
-  for (const sql of schemaOf(from)) to.run(sql);
-  const inserts = tables.map(({ name }) => {
-    const marks = columnsOf(from, name).map(() => '?');
-    return to.prepare<unknown, Row>(`INSERT INTO ${name} VALUES (${marks.join()})`);
+  const schema = from.prepare<{ sql: string }, []>(
+    `SELECT sql FROM sqlite_schema WHERE tbl_name = 'memories' AND sql IS NOT NULL
+     ORDER BY type = 'index'`,
+  );
+  for (const { sql } of schema.all()) to.run(sql);
+  const added = from.prepare('SELECT * FROM memories ORDER BY rowid LIMIT -1 OFFSET ?');
+  const marks = added.columnNames.map(() => '?');
+  const insertOne = to.prepare(`INSERT INTO memories VALUES (${marks})`);
+  const insert = to.transaction((rows: SQLQueryBindings[][]) => {
+    for (const row of rows) insertOne.run(...row);
   });
-  const insert = to.transaction((parts: Row[][]) => {
-    for (const [index, rows] of parts.entries()) {
-      for (const row of rows) inserts[index]?.run(...row);
-    }
-  });
-  let last = 0;
+  let read = 0;
   return {
+    /**
+     * Reads the memories that the service has stored since the last call and inserts them. Resolves
+     * with the duration of the insert, in ms.
+     */
     insertNew() {
-      const parts = tables.map((table) => rowsAfter(from, table, last));
-      last = lastRowNumber(from);
-      const length = Math.max(...parts.map((rows) => rows.length));
+      const rows = added.values(read) as SQLQueryBindings[][];
+      read += rows.length;
       return timed(() => {
-        for (let at = 0; at < length; at += perTransaction) {
-          insert.immediate(parts.map((rows) => rows.slice(at, at + perTransaction)));
+        for (let at = 0; at < rows.length; at += perTransaction) {
+          insert.immediate(rows.slice(at, at + perTransaction));
         }
       });
     },
@@ -64,30 +54,4 @@ export function createRawInsert(source: string, target: string, perTransaction: 
       to.close();
     },
   };
-}
-
-/** Returns the SQL that creates the memory tables and their indexes. */
-function schemaOf(db: Database): string[] {
-  const names = tables.map(({ name }) => name);
-  const statements = db
-    .prepare(
-      "SELECT tbl_name AS owner, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type = 'index'",
-    )
-    .all() as { owner: string; sql: string }[];
-  return statements.filter(({ owner }) => names.includes(owner)).map(({ sql }) => sql);
-}
-
-function columnsOf(db: Database, table: string): unknown[] {
-  return db.prepare(`PRAGMA table_info(${table})`).all();
-}
-
-function rowsAfter(db: Database, { name, rowNumber }: (typeof tables)[number], last: number) {
-  const sql = `SELECT * FROM ${name} WHERE ${rowNumber} > ? ORDER BY ${rowNumber}`;
-  return db.prepare(sql).values(last) as Row[];
-}
-
-function lastRowNumber(db: Database): number {
-  const [{ name, rowNumber } = { name: '', rowNumber: '' }] = tables;
-  const row = db.prepare(`SELECT ifnull(max(${rowNumber}), 0) AS last FROM ${name}`).get();
-  return (row as { last: number }).last;
 }
