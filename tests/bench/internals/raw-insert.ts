@@ -16,8 +16,8 @@ const settings = {
 };
 
 /**
- * Creates an inserter that copies memories from `source` into a new database with the same table and
- * indexes, as fast as SQLite can with synchronous=FULL.
+ * Creates an inserter that copies memories from `source` into a new database with the same table
+ * and indexes, as fast as SQLite can with synchronous=FULL.
  */
 export function createRawInsert(source: string, target: string, perTransaction: number) {
   const from = new Database(source, { readonly: true });

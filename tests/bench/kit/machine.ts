@@ -6,20 +6,11 @@ import {
   openSync,
   readFileSync,
   rmSync,
-  statfsSync,
   writeSync,
 } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { median, short } from './numbers.ts';
-
-const fileSystems: Record<number, string> = {
-  61267: 'ext4',
-  1481003842: 'xfs',
-  2435016766: 'btrfs',
-  16914836: 'tmpfs, which is not a disk',
-  2035054128: 'overlay',
-};
 
 /** The length of a clock tick in µs. USER_HZ is 100 on every Linux system. */
 const tickMicros = 10_000;
@@ -28,7 +19,7 @@ const tickMicros = 10_000;
 export async function describeMachine(folder: string): Promise<[string, string][]> {
   const [cpu] = cpus();
   const sqlite = new Database(':memory:').prepare('SELECT sqlite_version() AS version').get();
-  const fileSystem = fileSystems[statfsSync(folder).type] ?? 'unknown';
+  const fileSystem = await output(['findmnt', '-no', 'FSTYPE', '-T', folder]);
   return [
     ['processor', `${cpus().length} cores, ${cpu?.model.trim() ?? 'unknown'}`],
     ['memory', `${short(totalmem() / 2 ** 30)} GiB`],
