@@ -14,7 +14,6 @@ import {
   showRatio,
 } from './kit/numbers.ts';
 import { firstPages, lastPage, memoryPaths } from './kit/paths.ts';
-import type { Subject } from './kit/process.ts';
 import { gets, type NextRequest, saves, uncachedGets } from './kit/requests.ts';
 import { inTurn, measureEach } from './kit/rounds.ts';
 import { startService } from './kit/service.ts';
@@ -39,8 +38,7 @@ const kinds = {
 type Kind = keyof typeof kinds;
 const allKinds = Object.keys(kinds) as Kind[];
 
-type Measured = { growth: Ratio; ms: number };
-type Grown = { size: number; bytes: number; of: Record<Kind, Measured> };
+type Grown = { size: number; bytes: number; of: Record<Kind, { growth: Ratio; ms: number }> };
 
 /** The latency of the same requests, one at a time, with a small table and with a large one. */
 export const growth: Benchmark = {
@@ -54,53 +52,37 @@ export const growth: Benchmark = {
   },
 };
 
-type Name = 'small' | 'large';
-
 async function compare(context: Context, from: number, to: number): Promise<Grown> {
-  const { rounds, seconds, database, current } = context;
-  const started: Record<Name, { subject: Subject; size: number }> = {
-    small: await start(context, from),
-    large: await start(context, to),
-  };
-  const requests = new Map<string, Record<Kind, NextRequest>>();
-  for (const [name, { subject, size }] of Object.entries(started)) {
-    requests.set(name, await requestsFor(subject, size));
-  }
-  const of = {} as Record<Kind, Measured>;
+  const { rounds, seconds } = context;
+  const started = { small: await start(context, from), large: await start(context, to) };
+  const of = {} as Grown['of'];
   for (const kind of allKinds) {
     const length = kind === 'save' ? Math.max(leastSecondsOfSaves, seconds / 2) : seconds / 2;
-    const measurements = measureEach(started, ({ subject }, name) => {
-      const next = requests.get(name)?.[kind] ?? gets([]);
-      const options = { url: subject.url, connections: 1, seconds: length, next };
+    const measurements = measureEach(started, ({ url, requests }) => {
+      const options = { url, connections: 1, seconds: length, next: requests[kind] };
       return async () => (await load(options)).p50Ms;
     });
     const { small, large } = await inTurn(rounds, measurements);
     of[kind] = { growth: ratioOf(large, small), ms: median(large) };
   }
-  for (const { subject } of Object.values(started)) await subject.stop();
-  return { size: to, bytes: statSync(await database(current, tableOf(to))).size, of };
+  for (const { stop } of Object.values(started)) await stop();
+  return { size: to, bytes: started.large.bytes, of };
 }
 
 async function start({ folder, database, current: tree }: Context, size: number) {
   const path = await database(tree, tableOf(size));
-  await readThrough(path);
-  return { subject: await startService(folder, { tree, database: path }), size };
-}
-
-/** Loads the file into the page cache, so that the disk's seek time is not measured. */
-async function readThrough(path: string): Promise<void> {
+  // Loads the file into the page cache, so that the disk's seek time is not measured.
   for await (const _ of Bun.file(path).stream());
-}
-
-async function requestsFor({ url }: Subject, size: number) {
+  const { url, stop } = await startService(folder, { tree, database: path });
   const paths = memoryPaths(size, memories);
-  return {
+  const requests: Record<Kind, NextRequest> = {
     first: uncachedGets(await firstPages(url, size, users)),
     last: uncachedGets([await lastPage(url)]),
     get: gets(paths),
     status: gets(paths.map((path) => `${path}/status`)),
     save: saves(),
-  } satisfies Record<Kind, NextRequest>;
+  };
+  return { url, stop, requests, bytes: statSync(path).size };
 }
 
 function section(smallest: number, grown: Grown[]): Section {
