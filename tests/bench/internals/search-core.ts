@@ -1,16 +1,16 @@
 /*
  * Measures search without a database: how long it takes to build one user's index, how much memory
  * the index uses, and how long queries take.
- * Run: bun tests/bench/internals/search-core.ts [file with one string per line]
+ * Run: bun tests/bench/internals/search-core.ts
  */
-import { readFileSync } from 'node:fs';
 import { indexedChunks } from '../../../server/memory/chunks.ts';
 import { SearchIndex } from '../../../server/search/index.ts';
 import { normalizeWords } from '../../../server/search/normalize.ts';
 import { parseQuery } from '../../../server/search/query.ts';
 import { snippet } from '../../../server/search/snippet.ts';
-import { readConversations } from '../../eval/data.ts';
-import { quantile } from '../kit/numbers.ts';
+import { textOf } from '../kit/dataset.ts';
+import { quantile, short } from '../kit/numbers.ts';
+import { timed } from '../kit/rounds.ts';
 
 const sizes = [
   { count: 1_000, length: 100 },
@@ -29,46 +29,27 @@ const queries = {
 const rounds = 40;
 const results = 10;
 
-const file = process.argv[2];
-const turns = readConversations().turns.map((turn) => turn.text);
-const lines = file === undefined ? turns : readFileSync(file, 'utf8').split('\n').filter(Boolean);
-const source = lines.join(' ');
-
-for (const { count, length } of sizes) print(textsOf(count, length), length);
-
-/**
- * Cuts the source at word boundaries into `count` texts of about `length` characters. Starts again
- * at another offset when the source is used up.
- */
-function textsOf(count: number, length: number): string[] {
-  const texts: string[] = [];
-  let start = 0;
-  while (texts.length < count) {
-    const end = source.indexOf(' ', start + length - 8);
-    if (end < 0) start = (texts.length * 37) % 1_000;
-    else texts.push(source.slice(start, end));
-    start = end < 0 ? start : end + 1;
+for (const { count, length } of sizes) {
+  const texts = Array.from({ length: count }, (_, at) => textOf(at, length));
+  build(texts.slice(0, 1_000));
+  const buildMs = Math.min(...(await timesOf(3, () => build(texts))));
+  const index = build(texts);
+  const words = texts.flatMap((text) => normalizeWords(text).split(' '));
+  console.log(`\n${count} memories of ${length} bytes, ${words.length} tokens`);
+  console.log(`  build            ${short(buildMs)} ms`);
+  console.log(`  memory           ${short(index.bytes / words.length)} bytes per token`);
+  const common = commonWords(words).map((word) => `"${word}"`);
+  for (const [kind, query] of Object.entries({ ...queries, '48 common words': common.join(' ') })) {
+    const times = await timesOf(rounds, () => ask(query, index, texts));
+    const [p50 = 0, p95 = 0] = [0.5, 0.95].map((share) => quantile(times, share));
+    console.log(`  ${kind.padEnd(16)} p50 ${short(p50)} ms, p95 ${short(p95)} ms`);
   }
-  return texts;
 }
 
-function print(texts: string[], length: number): void {
-  build(texts.slice(0, 1_000));
-  const times = [1, 2, 3].map(() => timed(() => build(texts)));
-  const index = build(texts);
-  const words = texts.map((text) => normalizeWords(text).split(' '));
-  const tokens = words.reduce((sum, { length }) => sum + length, 0);
-  const micros = (Math.min(...times) * 1_000) / texts.length;
-  console.log(`\n${texts.length} memories of ${length} bytes, ${tokens} tokens`);
-  console.log(
-    `  build            ${Math.min(...times).toFixed(0)} ms, ${micros.toFixed(1)} µs each`,
-  );
-  console.log(`  memory           ${(index.bytes / tokens).toFixed(1)} bytes per token`);
-  const common = commonWords(words.flat()).map((word) => `"${word}"`);
-  for (const [kind, query] of Object.entries({ ...queries, '48 common words': common.join(' ') })) {
-    const spans = Array.from({ length: rounds }, () => timed(() => ask(query, index, texts)));
-    console.log(`  ${kind.padEnd(16)} p50 ${at(spans, 0.5)} ms, p95 ${at(spans, 0.95)} ms`);
-  }
+async function timesOf(count: number, run: () => unknown): Promise<number[]> {
+  const times: number[] = [];
+  for (let at = 0; at < count; at += 1) times.push(await timed(run));
+  return times;
 }
 
 function build(texts: string[]): SearchIndex {
@@ -97,14 +78,4 @@ function commonWords(words: string[]): string[] {
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
   const sorted = [...counts].sort((left, right) => right[1] - left[1]);
   return sorted.slice(0, 48).map(([word]) => word);
-}
-
-function timed(run: () => unknown): number {
-  const start = performance.now();
-  run();
-  return performance.now() - start;
-}
-
-function at(values: number[], share: number): string {
-  return quantile(values, share).toFixed(2);
 }
