@@ -3,7 +3,7 @@ import type { Random } from '../support/random.ts';
 import { expectDrained, find, sendOrThrow } from './api.ts';
 import type { Figures, Harness, Run } from './harness.ts';
 import { auditQueue, type Owed } from './queue-audit.ts';
-import { createTarget, restart, type Target } from './target.ts';
+import { createTarget, killDuring, type Target } from './target.ts';
 
 const things = { quick: 40, full: 200 };
 const versions = { quick: 12, full: 20 };
@@ -35,7 +35,6 @@ async function run({ tier, variants, random, violations }: Run): Promise<Figures
   const owed = new Map<string, Owed>();
   const counts = { versions: 0, reads: 0, staleReads: 0 };
   await target.start();
-  let working = true;
   const step = { random, owed, counts };
   const waiting = Array.from({ length: things[tier] }, (_, index) => index);
   const work = Promise.all(
@@ -46,13 +45,9 @@ async function run({ tier, variants, random, violations }: Run): Promise<Figures
         }
       }
     }),
-  ).finally(() => (working = false));
-  let kills = 0;
-  for (; working; kills += 1) {
-    await Promise.race([work, Bun.sleep(random.between(killAfterMs.from, killAfterMs.to))]);
-    await restart(target);
-  }
-  await work;
+  );
+  const nextMs = () => random.between(killAfterMs.from, killAfterMs.to);
+  const kills = await killDuring(work, target, nextMs);
   await expectDrained(target, 60_000, violations);
   await target.stop();
   const found = auditQueue(target.path, owed, violations);

@@ -2,7 +2,7 @@ import type { Accepted, BatchAccepted } from '../../sdk/contract/ingest.ts';
 import type { Random } from '../support/random.ts';
 import { type Call, expectDrained, listAll, type Reply, send, sendUntilKnown } from './api.ts';
 import type { Figures, Harness, Run, Violations } from './harness.ts';
-import { createTarget, restart, type Target } from './target.ts';
+import { createTarget, killDuring, type Target } from './target.ts';
 
 const keys = { quick: 300, full: 10_000 };
 const sendsPerKey = 3;
@@ -39,14 +39,9 @@ async function run({ tier, variants, random, violations }: Run): Promise<Figures
   const calls = Array.from({ length: keys[tier] }, (_, index) => {
     return makeCall(random, index);
   });
-  let working = true;
-  const work = sendAll(target, calls, random).finally(() => (working = false));
-  let kills = 0;
-  for (; working && kills < maxKills[tier]; kills += 1) {
-    const { from, to } = killAfterMs[tier];
-    await Promise.race([work, Bun.sleep(random.between(from, to))]);
-    await restart(target);
-  }
+  const work = sendAll(target, calls, random);
+  const { from, to } = killAfterMs[tier];
+  const kills = await killDuring(work, target, () => random.between(from, to), maxKills[tier]);
   const seen = await work;
   await expectDrained(target, 30_000, violations);
   const stored = (await listAll(target, userId)).length;

@@ -131,6 +131,26 @@ export async function restart(target: Target): Promise<number> {
   return performance.now() - begun;
 }
 
+/** Kills and restarts the server at random until the work is done. Returns the number of kills. */
+export async function killDuring(
+  work: Promise<unknown>,
+  target: Target,
+  nextMs: () => number,
+  most = Number.POSITIVE_INFINITY,
+): Promise<number> {
+  let isDone = false;
+  const end = work.finally(() => {
+    isDone = true;
+  });
+  let kills = 0;
+  for (; !isDone && kills < most; kills += 1) {
+    await Promise.race([end, Bun.sleep(nextMs())]);
+    await restart(target);
+  }
+  await end;
+  return kills;
+}
+
 /** Creates a key of a project in the database. */
 export async function createKey(databaseUrl: string, project: string): Promise<string> {
   const admin = await openAdmin(databaseUrl);

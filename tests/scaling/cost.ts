@@ -3,6 +3,7 @@ import { newMemoryId } from '../../server/ids.ts';
 import { openStorage } from '../../server/storage/open.ts';
 import { keyed, memory, record } from '../storage/fixtures.ts';
 import { query } from '../support/postgres.ts';
+import { inParallel } from './in-parallel.ts';
 
 /*
  * Measures the cost of a memory: the bytes in each table, and the CPU time of a save in this
@@ -40,14 +41,6 @@ const newFields = (index: number) => {
   const userId = `user-${index % users}`;
   return { id: newMemoryId(), userId, content: newContent() };
 };
-
-async function inParallel(count: number, run: (index: number) => Promise<unknown>): Promise<void> {
-  let next = 0;
-  const client = async () => {
-    while (next < count) await run(next++);
-  };
-  await Promise.all(Array.from({ length: clients }, client));
-}
 
 /** Returns the CPU time of a server and its child processes, in seconds. */
 function processorSeconds(server: number): number {
@@ -103,18 +96,18 @@ async function bytesPerRow(address: string): Promise<void> {
   }
 }
 
-await inParallel(2_000, (index) =>
+await inParallel(2_000, clients, (index) =>
   storage.saveMemory({ projectId, at: 1, idempotency: null, memory: memory(newFields(index)) }),
 );
 await measured('keyed save', saves, () =>
-  inParallel(saves, (index) => {
+  inParallel(saves, clients, (index) => {
     const idempotency = keyed(crypto.randomUUID());
     const at = Date.now();
     return storage.saveMemory({ projectId, at, idempotency, memory: memory(newFields(index)) });
   }),
 );
 await measured(`record, ${batch} at a time`, records, () =>
-  inParallel(records / batch, (index) => {
+  inParallel(records / batch, clients, (index) => {
     const list = Array.from({ length: batch }, () => record(newFields(index)));
     const all = { indexes: [...list.keys()], failed: [] };
     const at = Date.now();

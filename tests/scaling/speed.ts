@@ -1,7 +1,9 @@
 import { filterOf } from '../../server/memory/filter.ts';
 import { openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
+import { median } from '../bench/kit/numbers.ts';
 import { keyed, memory, record } from '../storage/fixtures.ts';
+import { inParallel } from './in-parallel.ts';
 
 /*
  * Runs the same operations on two databases alternately and prints the ratios of their rates. Both
@@ -88,29 +90,14 @@ async function open(url: string): Promise<Opened> {
   const opened = { storage, projectId };
   const save = operations['save without a key']?.run;
   if (save === undefined) throw new Error('there is no such operation');
-  await inParallel(users * memoriesOfUser, (index) => save(opened, index));
+  await inParallel(users * memoriesOfUser, clients, (index) => save(opened, index));
   return opened;
-}
-
-async function inParallel(count: number, run: (index: number) => Promise<unknown>): Promise<void> {
-  let next = 0;
-  const client = async () => {
-    while (next < count) {
-      next += 1;
-      await run(next);
-    }
-  };
-  await Promise.all(Array.from({ length: clients }, client));
 }
 
 async function perSecond(opened: Opened, { count, run }: { count: number; run: Operation }) {
   const begun = performance.now();
-  await inParallel(count, (index) => run(opened, index));
+  await inParallel(count, clients, (index) => run(opened, index));
   return (count * 1_000) / (performance.now() - begun);
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 const [plainUrl, citusUrl] = process.argv.slice(2);

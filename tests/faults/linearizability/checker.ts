@@ -1,7 +1,9 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Operation, writeHistory } from './history.ts';
+import { Skipped } from '../harness.ts';
+import type { Operation } from './history.ts';
 
-export type Report = {
+type Report = {
   memories: number;
   operations: number;
   /** Memories whose operations are not linearizable. */
@@ -10,23 +12,21 @@ export type Report = {
   undecided: string[];
 };
 
-export type Checker = { check(operations: Operation[]): Report };
+export type Checker = ReturnType<typeof buildChecker>;
 
-/** Builds the checker in the folder, or returns the reason why it cannot be built. */
-export function buildChecker(folder: string): Checker | string {
+/** Builds the checker in the folder. */
+export function buildChecker(folder: string) {
   const program = join(folder, 'check');
-  if (Bun.which('go') === null) return 'Go is not installed, so the checker cannot be built';
+  if (Bun.which('go') === null) throw new Skipped('Go is not installed');
   const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOTOOLCHAIN: 'local' };
   const command = ['go', 'build', '-o', program, '.'];
   const built = Bun.spawnSync(command, { cwd: import.meta.dir, env });
-  if (built.exitCode !== 0) return `the checker cannot be built: ${built.stderr.toString().trim()}`;
-  return {
-    check(operations) {
-      const path = join(folder, 'history.jsonl');
-      writeHistory(path, operations);
-      const ran = Bun.spawnSync([program, path]);
-      if (ran.exitCode !== 0) throw new Error(`the checker failed: ${ran.stderr}`);
-      return JSON.parse(ran.stdout.toString()) as Report;
-    },
+  if (built.exitCode !== 0) throw new Skipped(`the checker cannot be built: ${built.stderr}`);
+  return (operations: Operation[]): Report => {
+    const path = join(folder, 'history.jsonl');
+    writeFileSync(path, operations.map((operation) => `${JSON.stringify(operation)}\n`).join(''));
+    const ran = Bun.spawnSync([program, path]);
+    if (ran.exitCode !== 0) throw new Error(`the checker failed: ${ran.stderr}`);
+    return JSON.parse(ran.stdout.toString()) as Report;
   };
 }

@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs';
-
 /** One operation on one memory, in the checker's format. Times are in µs of one clock. */
 export type Operation = {
   key: string;
@@ -88,8 +86,4 @@ export function falsified(operations: Operation[]): Operation[] | null {
     if (earlier !== undefined) return operations.with(index, { ...read, value: earlier.value });
   }
   return null;
-}
-
-export function writeHistory(path: string, operations: Operation[]): void {
-  writeFileSync(path, operations.map((operation) => `${JSON.stringify(operation)}\n`).join(''));
 }
