@@ -30,14 +30,8 @@ describe('a folder', () => {
   test('gives its files the same external ids as files that are named directly', async () => {
     using folder = inFolder('names', docs);
     const first = await folder.ingest(['docs']);
-    for (const argv of [
-      ['docs/'],
-      ['./docs//'],
-      ['docs/../docs'],
-      ['docs/a', 'docs/b.md'],
-      ['.'],
-    ]) {
-      expect((await folder.ingest(argv)).stdout).toBe(first.stdout);
+    for (const argv of ['docs/', './docs//', 'docs/../docs', 'docs/a docs/b.md', '.']) {
+      expect((await folder.ingest(argv.split(' '))).stdout).toBe(first.stdout);
     }
     const files = ['./docs/a/c.html', 'docs//a/d.TXT', 'docs/b.md', 'docs', 'docs/b.md'];
     expect((await folder.ingest(files)).stdout).toBe(first.stdout);

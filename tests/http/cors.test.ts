@@ -4,15 +4,13 @@ import { type TestServer, withProject, withServer } from '../support/server.ts';
 
 const allowed = ['https://app.example', 'http://localhost:5173'];
 const strangers = [
-  'https://evil.example',
-  'http://app.example',
-  'https://app.example:8443',
-  'https://app.example.evil.example',
-  'https://sub.app.example',
-  'https://APP.example',
-  'null',
-  '*',
+  ...['https://evil.example', 'http://app.example', 'https://app.example:8443', 'null', '*'],
+  ...['https://app.example.evil.example', 'https://sub.app.example', 'https://APP.example'],
 ];
+
+const sendable = 'authorization content-type idempotency-key if-match if-none-match x-request-id';
+const readable =
+  'x-request-id etag idempotency-status location ratelimit ratelimit-policy retry-after';
 
 const server = await withServer({ MEMORY_CORS_ORIGINS: allowed.join(', ') });
 const closed = await withProject();
@@ -43,15 +41,7 @@ describe.each(allowed)('from %s', (origin) => {
     expect(answer.headers.get('access-control-max-age')).toBe('600');
     expect(listOf(answer, 'access-control-allow-methods')).toContain(method.toLowerCase());
     expect(listOf(answer, 'access-control-allow-headers')).toEqual(
-      expect.arrayContaining([
-        'authorization',
-        'content-type',
-        'idempotency-key',
-        'if-match',
-        'if-none-match',
-        'x-request-id',
-        'traceparent',
-      ]),
+      expect.arrayContaining([...sendable.split(' '), 'traceparent']),
     );
     expect(listOf(answer, 'vary')).toContain('origin');
   });
@@ -69,15 +59,7 @@ describe.each(allowed)('from %s', (origin) => {
     expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
     expect(listOf(answer, 'vary')).toContain('origin');
     expect(listOf(answer, 'access-control-expose-headers')).toEqual(
-      expect.arrayContaining([
-        'x-request-id',
-        'etag',
-        'idempotency-status',
-        'location',
-        'ratelimit',
-        'ratelimit-policy',
-        'retry-after',
-      ]),
+      expect.arrayContaining(readable.split(' ')),
     );
   });
 });

@@ -203,11 +203,8 @@ test('every metric is documented', async () => {
 
 /** Metrics that do not exist on every platform or in every state. */
 const optional = [
-  'memory_embeddings_pending',
-  'memory_last_backup_timestamp_seconds',
-  'memory_log_bytes',
-  'process_max_fds',
-  'process_open_fds',
+  ...['memory_embeddings_pending', 'memory_last_backup_timestamp_seconds', 'memory_log_bytes'],
+  ...['process_max_fds', 'process_open_fds'],
 ];
 
 const names = ({ values }: Metrics) => [...values.keys()];

@@ -5,14 +5,7 @@ import { imported, memory, type OpenStorage, record, walk } from './fixtures.ts'
 import { project, withStorage } from './suite.ts';
 
 const foreignPositions = [
-  '',
-  'x',
-  'x mem_1',
-  '1 x',
-  '12 mem_1 ',
-  '99999999999999999999 mem_1',
-  '.',
-  'x.mem_1',
+  ...['', 'x', 'x mem_1', '1 x', '12 mem_1 ', '99999999999999999999 mem_1', '.', 'x.mem_1'],
 ];
 
 /** Tests lists, filters and statuses. */

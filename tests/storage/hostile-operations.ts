@@ -29,18 +29,8 @@ const users = [
 ];
 const texts = [
   ...['plain', 'Straße', 'STRASSE', 'İstanbul', 'e\u0301', 'é', '\ufeffbom', '\u202eright', '語語'],
-  ...[
-    '\u{1f469}\u200d\u{1f4bb}',
-    '$1 ?1 :a',
-    "'; --",
-    '\\',
-    '%_',
-    '\u2028',
-    ' ',
-    '\t',
-    '\uffff',
-    '"',
-  ],
+  ...['\u{1f469}\u200d\u{1f4bb}', '$1 ?1 :a', "'; --", '\\', '%_'],
+  ...['\u2028', ' ', '\t', '\uffff', '"'],
   ...['x'.repeat(5_000), '\u{1d4b3}'.repeat(3_000), 'word '.repeat(20_000)],
 ];
 const metadata = [
@@ -142,14 +132,8 @@ const pageOf = (random: Random) => ({
 });
 
 const positions = [
-  ...[
-    '',
-    'x',
-    '0 mem_a',
-    '-62167219200000 mem_a',
-    '9999999999999999 mem_a',
-    `-1 mem_${'z'.repeat(64)}`,
-  ],
+  ...['', 'x', '0 mem_a', '-62167219200000 mem_a', '9999999999999999 mem_a'],
+  `-1 mem_${'z'.repeat(64)}`,
   ...['0 mem_a u', '5 mem_a \u{10ffff}', '1000000000 mem_w1 u', '0 mem_é'],
 ];
 

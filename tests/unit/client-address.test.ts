@@ -50,23 +50,19 @@ test('whatever a client sends, the result is the address of the peer or a valid 
   );
 });
 
-test.each([
-  ['10.0.0.0/8', true],
-  ['10.1.2.3', true],
-  ['::1', true],
-  ['2001:db8::/32', true],
-  ['0.0.0.0/0', true],
-  ['10.1.2.3/32', true],
-  ['::1/128', true],
-  ['10.0.0.0/33', false],
-  ['::/129', false],
-  ['10.0.0/8', false],
-  ['10.0.0.0/', false],
-  ['10.0.0.0/8/8', false],
-  ['10.0.0.0/-1', false],
-  ['localhost', false],
-  ['*', false],
-  ['', false],
-])('%j is an address or a subnet: %p', (text, isValid) => {
-  expect(isSubnet(text)).toBe(isValid);
-});
+const valid = [
+  '10.1.2.3',
+  '::1',
+  '10.0.0.0/8',
+  '2001:db8::/32',
+  '0.0.0.0/0',
+  '10.1.2.3/32',
+  '::1/128',
+];
+const invalid = ['10.0.0.0/33', '::/129', '10.0.0/8', '10.0.0.0/', '10.0.0.0/8/8', '10.0.0.0/-1'];
+test.each([...valid, ...invalid, 'localhost', '*', ''])(
+  '%j may be an address or a subnet',
+  (text) => {
+    expect(isSubnet(text)).toBe(valid.includes(text));
+  },
+);
