@@ -36,72 +36,26 @@ function queueOf(limits: Partial<AdmissionLimits> = {}) {
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('bodies of one project', () => {
-  test('start as long as they fit into its share, and the rest start in order', async () => {
-    const { admit, free, started } = queueOf();
-    for (const name of ['a', 'b', 'c', 'd']) void admit(name, 1, 2);
-    await settle();
-    expect(started).toEqual(['a', 'b']);
-    await free('b');
-    expect(started).toEqual(['a', 'b', 'c']);
-    await free('a');
-    expect(started).toEqual(['a', 'b', 'c', 'd']);
-  });
-
-  test('one release starts all bodies that fit', async () => {
-    const { admit, free, started } = queueOf();
-    for (const [name, mib] of [
-      ['a', 5],
-      ['b', 1],
-      ['c', 2],
-    ] as const)
-      void admit(name, 1, mib);
-    await settle();
-    await free('a');
-    expect(started).toEqual(['a', 'b', 'c']);
-  });
-
-  test('a body larger than the share or the total runs alone', async () => {
-    const { admit, free, started } = queueOf();
-    void admit('a', 1, 50);
-    void admit('b', 1, 1);
-    await settle();
-    expect(started).toEqual(['a']);
-    await free('a');
-    expect(started).toEqual(['a', 'b']);
-  });
-});
-
-describe('bodies of several projects', () => {
-  test('a project that uses its share does not block other projects', async () => {
-    const { admit, started } = queueOf();
-    for (const name of ['a', 'b', 'c']) void admit(name, 1, 5);
-    void admit('other', 2, 5);
-    await settle();
-    expect(started).toEqual(['a', 'other']);
-  });
-
-  test('projects take turns', async () => {
-    const { admit, free, started } = queueOf({ running: { total: 10 * MiB, project: 10 * MiB } });
-    void admit('full', 3, 10);
-    for (const name of ['a', 'b', 'c']) void admit(name, 1, 10);
-    void admit('other', 2, 10);
-    await settle();
-    for (const name of ['full', 'a', 'other', 'b']) await free(name);
-    expect(started).toEqual(['full', 'a', 'other', 'b', 'c']);
-  });
-
-  test("other projects' smaller bodies do not starve a large body", async () => {
-    const { admit, free, started } = queueOf();
-    void admit('a', 1, 4);
-    void admit('b', 2, 4);
-    void admit('large', 3, 5);
-    void admit('small', 4, 1);
-    await settle();
-    expect(started).toEqual(['a', 'b']);
-    await free('a');
-    expect(started).toEqual(['a', 'b', 'large', 'small']);
-  });
+/** Bodies are written as name, project and MiB; `a>bc` means that the end of `a` starts `bc`. */
+test.each<[what: string, bodies: string, started: string, ends: string]>([
+  ['start while they fit into the share of their project', 'a1:2 b1:2 c1:2 d1:2', 'ab', 'b>c a>d'],
+  ['start together if all of them fit after an end', 'a1:5 b1:1 c1:2', 'a', 'a>bc'],
+  ['run alone if they are larger than the share or the total', 'a1:50 b1:1', 'a', 'a>b'],
+  ['do not wait for a project that uses its share', 'a1:5 b1:5 c1:5 x2:5', 'ax', 'x> a>b'],
+  ['of several projects take turns', 'f3:10 a1:10 b1:10 c1:10 x2:10', 'f', 'f>a a>x x>b b>c'],
+  ['do not starve a large one', 'a1:4 b2:4 l3:5 s4:1', 'ab', 'a>ls'],
+])('bodies %s', async (_, bodies, begun, ends) => {
+  const { admit, free, started } = queueOf();
+  for (const body of bodies.split(' ')) {
+    const [, name = '', project, mib] = /(\w)(\d):(\d+)/.exec(body) ?? [];
+    void admit(name, Number(project), Number(mib));
+  }
+  await settle();
+  expect(started.splice(0).join('')).toBe(begun);
+  for (const [ended = '', next = ''] of ends.split(' ').map((end) => end.split('>'))) {
+    await free(ended);
+    expect([ended, started.splice(0).join('')]).toEqual([ended, next]);
+  }
 });
 
 describe('a body is rejected with 503 and Retry-After', () => {
