@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
-import type { Memory, SavedMemory } from '../../sdk/contract/memory.ts';
+import type { Memory } from '../../sdk/contract/memory.ts';
 import { ask, bodyOf, getPage, ingest, newUser, whenComplete } from '../support/http.ts';
 import { withProject } from '../support/server.ts';
 
@@ -75,40 +75,26 @@ describe.each(endpoints)('POST %s %j', (path, body, texts) => {
   });
 });
 
-describe('POST /v1/memories', () => {
-  const save = async (body: object) =>
-    (await ask(server, 'POST', '/v1/memories', { body: { content: 'x', ...body } })) as {
-      status: number;
-      body: SavedMemory;
-    };
-
-  test('treats null as omitted', async () => {
-    const userId = newUser();
-    const answers = [await save({ userId, ...nulls }), await save({ userId, ...nulls })];
-    for (const { status, body } of answers) {
-      expect(status).toBe(201);
-      expect(body).toMatchObject(nulls);
-    }
-    // Without an externalId, the second save does not replace the first memory.
-    expect((await getPage(server, userId)).items).toHaveLength(2);
-  });
-
-  test('replaces the memory and clears its times', async () => {
-    const externalKey = { userId: newUser(), externalId: 'x' };
-    const times = { occurredAt: '2026-05-08', expiresAt: '2999-01-01' };
-    const first = await save({ ...externalKey, ...times });
-    expect(first.body).toMatchObject({ source: null, occurredAt: '2026-05-08T00:00:00.000Z' });
-    const { status, body } = await save({ ...externalKey, ...nulls, externalId: 'x' });
-    expect(status).toBe(200);
-    expect(body).toMatchObject({ ...nulls, externalId: 'x', id: first.body.id, version: 2 });
-  });
+test('a save by the SDK treats null as omitted', async () => {
+  const userId = newUser();
+  const save = () => server.client.save({ userId, content: 'x', ...nulls });
+  for (const saved of [await save(), await save()]) expect(saved).toMatchObject(nulls);
+  // Without an externalId, the second save does not replace the first memory.
+  expect((await getPage(server, userId)).items).toHaveLength(2);
 });
 
-test('requests of the SDK may contain null', async () => {
-  const userId = newUser();
-  expect(await server.client.save({ userId, content: 'x', ...nulls })).toMatchObject(nulls);
+test('a save with nulls clears the times of the memory that it replaces', async () => {
+  const externalKey = { userId: newUser(), externalId: 'x', content: 'x' };
+  const old = { occurredAt: '2026-05-08', expiresAt: '2999-01-01' };
+  const first = await server.client.save({ ...externalKey, ...old });
+  expect(first).toMatchObject({ source: null, occurredAt: '2026-05-08T00:00:00.000Z' });
+  const second = await server.client.save({ ...externalKey, source: null, ...times });
+  expect(second).toMatchObject({ ...times, source: null, id: first.id, version: 2 });
+});
+
+test('an ingest by the SDK treats null as omitted', async () => {
   const data = { text: 'x', title: null };
-  const { memoryId } = await server.client.ingest.document({ userId, ...nulls, data });
+  const { memoryId } = await server.client.ingest.document({ userId: newUser(), ...nulls, data });
   expect(await server.client.get(memoryId)).toMatchObject({ ...nulls, metadata: {} });
 });
 
