@@ -4,7 +4,7 @@ import { temporaryFolder } from '../support/folder.ts';
 import { startChild } from '../support/process.ts';
 import { withProject } from '../support/server.ts';
 import { until } from '../support/until.ts';
-import { expectRan, memoryAt } from './command.ts';
+import { event, expectRan, memoryAt } from './command.ts';
 import { program, shellAt } from './shell.ts';
 
 /* Tests that require a separate process: pipes, signals and exit codes. */
@@ -118,8 +118,7 @@ print(process_count)`;
   test('Ctrl-C during a read from stdin exits immediately with status 130', async () => {
     const { child, ended } = shell(`exec $MEMORY ingest batch -`);
     // The command sends the first 500 records and then waits for more input.
-    const record = { type: 'event', userId: 'ctrl-c', data: { name: 'x' } };
-    child.stdin.write(`${`${JSON.stringify(record)}\n`.repeat(501)}`);
+    child.stdin.write(`${event('ctrl-c', 'x')}\n`.repeat(501));
     await child.stdin.flush();
     const taken = async () => (await server.client.list({ userId: 'ctrl-c' })).items.length > 0;
     await until(taken, { what: 'the first chunk' });
@@ -139,22 +138,30 @@ print(process_count)`;
   });
 });
 
-test('a key that is typed on a terminal is not shown', async () => {
-  using folder = temporaryFolder();
+/** Runs the command on a terminal. `shows` waits until the screen contains the words. */
+function onTerminal(args: string[], folder: { path: string }, more: Record<string, string> = {}) {
   let screen = '';
-  const child = Bun.spawn([...program, 'profile', 'set', server.url, '-'], {
-    env: { PATH: process.env.PATH, HOME: folder.path, MEMORY_BASE_URL: server.url },
+  const child = Bun.spawn([...program, ...args], {
+    env: { PATH: process.env.PATH, HOME: folder.path, TERM: 'xterm', ...more },
     terminal: {
       data: (_, shown) => {
         screen += new TextDecoder().decode(shown);
       },
     },
   });
-  await until(() => screen.includes('API key (not shown): '), { what: 'the question' });
+  const shows = (words: string) => until(() => screen.includes(words), { what: words });
+  return { child, shows, screen: () => screen };
+}
+
+test('a key that is typed on a terminal is not shown', async () => {
+  using folder = temporaryFolder();
+  const to = { MEMORY_BASE_URL: server.url };
+  const { child, shows, screen } = onTerminal(['profile', 'set', server.url, '-'], folder, to);
+  await shows('API key (not shown): ');
   child.terminal?.write(`${server.key}\r`);
   expect(await child.exited).toBe(0);
-  await until(() => screen.includes('Stored the key'), { what: 'the last line' });
-  expect(screen).not.toContain(server.key);
+  await shows('Stored the key');
+  expect(screen()).not.toContain(server.key);
 });
 
 describe('memory serve', () => {
@@ -212,16 +219,8 @@ test.each([
   ['are not printed on a dumb terminal', { TERM: 'dumb' }, false],
 ])('colors %s', async (_, more, isColored) => {
   using folder = temporaryFolder();
-  let screen = '';
-  const child = Bun.spawn([...program, 'get', ''], {
-    env: { PATH: process.env.PATH, HOME: folder.path, TERM: 'xterm', ...more },
-    terminal: {
-      data: (_, shown) => {
-        screen += new TextDecoder().decode(shown);
-      },
-    },
-  });
-  await until(() => screen.includes('See: '), { what: 'the error' });
-  expect(screen.includes('\u001b[31mError:')).toBe(isColored);
+  const { child, shows, screen } = onTerminal(['get', ''], folder, more);
+  await shows('See: ');
+  expect(screen().includes('\u001b[31mError:')).toBe(isColored);
   expect(await child.exited).toBe(2);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import type { SearchAnswer } from '../../sdk/contract/search.ts';
 import { ask, bodyOf } from '../support/http.ts';
 import { marked } from '../support/marked.ts';
@@ -12,82 +12,80 @@ async function search(query: string, more: Record<string, string>) {
   return bodyOf<SearchAnswer>(answer, 200);
 }
 
-describe('search', () => {
-  test('returns ten whole memories, best first, with score and snippet', async () => {
-    for (let n = 0; n < 12; n += 1) {
-      await server.client.save({ userId: 'many', content: `Zeppelin number ${n}` });
+test('returns ten whole memories, best first, with score and snippet', async () => {
+  for (let n = 0; n < 12; n += 1) {
+    await server.client.save({ userId: 'many', content: `Zeppelin number ${n}` });
+  }
+  const { items } = await search('zeppelin', { userId: 'many' });
+  expect(items.length).toBe(10);
+  const scores = items.map(({ score }) => score);
+  expect(scores).toEqual([...scores].sort((a, b) => b - a));
+  const [best] = items;
+  expect(best?.content).toBe('Zeppelin number 11');
+  expect(best?.snippet).toBe('Zeppelin number 11');
+  expect(best?.highlights).toEqual([{ start: 0, end: 8 }]);
+  expect(best).not.toHaveProperty('parts');
+  expect(best).toMatchObject(await server.client.get(best?.id ?? ''));
+  expect((await search('zeppelin', { userId: 'many', limit: '12' })).items.length).toBe(12);
+});
+
+test('scores as if a deleted memory had never been there', async () => {
+  const saveAll = (userId: string, ...contents: string[]) =>
+    Promise.all(contents.map((content) => server.client.save({ userId, content })));
+  const scores = async (userId: string) => {
+    const { items } = await search('zeppelin lake', { userId });
+    return items.map(({ content, score }) => [content, score]);
+  };
+  const kept = ['Zeppelin over the lake', 'The lake house', 'A zeppelin'];
+  const [added] = await saveAll('deleted', 'Lake, lake, lake', ...kept);
+  expect((await scores('deleted')).length).toBe(4);
+  await server.client.delete(added?.id ?? '');
+  await saveAll('none-deleted', ...kept);
+  expect(await scores('deleted')).toEqual(await scores('none-deleted'));
+});
+
+test('ranks JSON as text, because no key names a speaker', async () => {
+  const scores = async (userId: string, separator: string) => {
+    for (const text of ['Allergic to peanuts', 'Peanuts, and nothing but walnuts']) {
+      await server.client.save({ userId, content: `{"text":${separator}"${text}"}` });
     }
-    const { items } = await search('zeppelin', { userId: 'many' });
-    expect(items.length).toBe(10);
-    const scores = items.map(({ score }) => score);
-    expect(scores).toEqual([...scores].sort((a, b) => b - a));
-    const [best] = items;
-    expect(best?.content).toBe('Zeppelin number 11');
-    expect(best?.snippet).toBe('Zeppelin number 11');
-    expect(best?.highlights).toEqual([{ start: 0, end: 8 }]);
-    expect(best).not.toHaveProperty('parts');
-    expect(best).toMatchObject(await server.client.get(best?.id ?? ''));
-    expect((await search('zeppelin', { userId: 'many', limit: '12' })).items.length).toBe(12);
-  });
+    const { items } = await search('peanuts walnuts', { userId });
+    return items.map(({ score }) => score);
+  };
+  expect(await scores('spaced', ' ')).toEqual(await scores('compact', ''));
+});
 
-  test('scores as if a deleted memory had never been there', async () => {
-    const saveAll = (userId: string, ...contents: string[]) =>
-      Promise.all(contents.map((content) => server.client.save({ userId, content })));
-    const scores = async (userId: string) => {
-      const { items } = await search('zeppelin lake', { userId });
-      return items.map(({ content, score }) => [content, score]);
-    };
-    const kept = ['Zeppelin over the lake', 'The lake house', 'A zeppelin'];
-    const [added] = await saveAll('deleted', 'Lake, lake, lake', ...kept);
-    expect((await scores('deleted')).length).toBe(4);
-    await server.client.delete(added?.id ?? '');
-    await saveAll('none-deleted', ...kept);
-    expect(await scores('deleted')).toEqual(await scores('none-deleted'));
+test('accepts every filter of a list', async () => {
+  const save = (content: string, tag: string) =>
+    server.client.save({ userId: 'tagged', content, metadata: { tag, n: 7 } });
+  await save('a red balloon', 'x');
+  const blue = await save('a blue balloon', 'y');
+  const { memoryId } = await server.client.ingest.support({
+    userId: 'tagged',
+    source: 'desk',
+    externalId: '9',
+    data: { subject: 'Balloon lost', comments: [] },
   });
+  await server.client.waitUntilComplete(memoryId);
+  async function found(filter: Record<string, string>) {
+    const { items } = await search('balloon', { userId: 'tagged', ...filter });
+    return items.map(({ id }) => id);
+  }
+  expect((await found({})).length).toBe(3);
+  expect(await found({ 'metadata[tag]': 'y', 'metadata[n]': '7' })).toEqual([blue.id]);
+  expect(await found({ type: 'ticket' })).toEqual([memoryId]);
+  expect(await found({ source: 'desk', externalId: '9' })).toEqual([memoryId]);
+  expect(await found({ source: 'Desk' })).toEqual([]);
+  expect(await found({ source: 'desk', externalId: '8' })).toEqual([]);
+});
 
-  test('ranks JSON as text, because no key names a speaker', async () => {
-    const scores = async (userId: string, separator: string) => {
-      for (const text of ['Allergic to peanuts', 'Peanuts, and nothing but walnuts']) {
-        await server.client.save({ userId, content: `{"text":${separator}"${text}"}` });
-      }
-      const { items } = await search('peanuts walnuts', { userId });
-      return items.map(({ score }) => score);
-    };
-    expect(await scores('spaced', ' ')).toEqual(await scores('compact', ''));
-  });
-
-  test('accepts every filter of a list', async () => {
-    const save = (content: string, tag: string) =>
-      server.client.save({ userId: 'tagged', content, metadata: { tag, n: 7 } });
-    await save('a red balloon', 'x');
-    const blue = await save('a blue balloon', 'y');
-    const { memoryId } = await server.client.ingest.support({
-      userId: 'tagged',
-      source: 'desk',
-      externalId: '9',
-      data: { subject: 'Balloon lost', comments: [] },
-    });
-    await server.client.waitUntilComplete(memoryId);
-    async function found(filter: Record<string, string>) {
-      const { items } = await search('balloon', { userId: 'tagged', ...filter });
-      return items.map(({ id }) => id);
-    }
-    expect((await found({})).length).toBe(3);
-    expect(await found({ 'metadata[tag]': 'y', 'metadata[n]': '7' })).toEqual([blue.id]);
-    expect(await found({ type: 'ticket' })).toEqual([memoryId]);
-    expect(await found({ source: 'desk', externalId: '9' })).toEqual([memoryId]);
-    expect(await found({ source: 'Desk' })).toEqual([]);
-    expect(await found({ source: 'desk', externalId: '8' })).toEqual([]);
-  });
-
-  test('a document is found by its title, and by its last words', async () => {
-    const text = `${'A sentence about nothing. '.repeat(2_000)}The end is a walrus.`;
-    const data = { text, title: 'Handbook of moustaches' };
-    const { memoryId } = await server.client.ingest.document({ userId: 'doc', data });
-    await server.client.waitUntilComplete(memoryId);
-    const byTitle = await search('moustache handbook', { userId: 'doc' });
-    const byEnd = await search('walrus', { userId: 'doc' });
-    expect(byTitle.items.map(({ id }) => id)).toEqual([memoryId]);
-    expect(byEnd.items.map(marked)[0]).toContain('«walrus»');
-  });
+test('a document is found by its title, and by its last words', async () => {
+  const text = `${'A sentence about nothing. '.repeat(2_000)}The end is a walrus.`;
+  const data = { text, title: 'Handbook of moustaches' };
+  const { memoryId } = await server.client.ingest.document({ userId: 'doc', data });
+  await server.client.waitUntilComplete(memoryId);
+  const byTitle = await search('moustache handbook', { userId: 'doc' });
+  const byEnd = await search('walrus', { userId: 'doc' });
+  expect(byTitle.items.map(({ id }) => id)).toEqual([memoryId]);
+  expect(byEnd.items.map(marked)[0]).toContain('«walrus»');
 });

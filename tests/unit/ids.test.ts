@@ -1,32 +1,30 @@
-import { describe, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { newMemoryId } from '../../server/ids.ts';
 
-describe("a new memory's id", () => {
-  test('has the documented form and begins with its time', () => {
-    const before = Date.now();
-    for (let n = 0; n < 3; n += 1) {
-      const id = newMemoryId();
-      expect(id).toMatch(/^mem_[0-9a-f]{32}$/);
-      const time = Number.parseInt(id.slice(4, 16), 16);
-      expect(time).toBeGreaterThanOrEqual(before);
-      // Ids created in quick succession may have times slightly ahead of the clock.
-      expect(time).toBeLessThanOrEqual(Date.now() + 1_000);
-    }
-  });
+test('an id has the documented form and begins with its time', () => {
+  const before = Date.now();
+  for (let n = 0; n < 3; n += 1) {
+    const id = newMemoryId();
+    expect(id).toMatch(/^mem_[0-9a-f]{32}$/);
+    const time = Number.parseInt(id.slice(4, 16), 16);
+    expect(time).toBeGreaterThanOrEqual(before);
+    // Ids created in quick succession may have times slightly ahead of the clock.
+    expect(time).toBeLessThanOrEqual(Date.now() + 1_000);
+  }
+});
 
-  test('has the documented form and order while the clock stands still', () => {
-    const clock = Date.now;
-    const at = clock();
-    Date.now = () => at;
-    try {
-      const ids = Array.from({ length: 20_000 }, () => newMemoryId());
-      const malformed = ids.filter(
-        (id) => !/^mem_[0-9a-f]{12}8[0-9a-f]{3}[89ab][0-9a-f]{15}$/.test(id),
-      );
-      expect(malformed).toEqual([]);
-      expect(ids).toEqual([...new Set(ids)].sort());
-    } finally {
-      Date.now = clock;
-    }
-  });
+test('ids have the documented form and order while the clock stands still', () => {
+  const clock = Date.now;
+  const at = clock();
+  Date.now = () => at;
+  try {
+    const ids = Array.from({ length: 20_000 }, () => newMemoryId());
+    const malformed = ids.filter(
+      (id) => !/^mem_[0-9a-f]{12}8[0-9a-f]{3}[89ab][0-9a-f]{15}$/.test(id),
+    );
+    expect(malformed).toEqual([]);
+    expect(ids).toEqual([...new Set(ids)].sort());
+  } finally {
+    Date.now = clock;
+  }
 });
