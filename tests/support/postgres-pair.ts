@@ -10,19 +10,8 @@ import { until } from './until.ts';
 
 /* PostgreSQL servers that a test can crash and replicate. */
 
-export type PostgresNode = AsyncDisposable & {
-  readonly port: number;
-  readonly url: string;
-  readonly folder: string;
-  /** Resolves when the server accepts queries. */
-  start(): Promise<void>;
-  /** Simulates a crash with an immediate shutdown, which writes no checkpoint. */
-  stopNow(): Promise<void>;
-  query(text: string): Promise<Record<string, unknown>[]>;
-  /** Replaces this node's data with a copy of the primary's and starts it as a standby. */
-  follow(primary: PostgresNode): Promise<void>;
-  promote(): Promise<void>;
-};
+export type PostgresNode = ReturnType<typeof newNode>;
+type Source = { url: string; port: number; folder: string };
 
 const readyWithinMs = 30_000;
 const { user } = cluster;
@@ -35,7 +24,7 @@ process.on('exit', () => {
 });
 
 /** Returns a node without data, for use as a standby. The node's folder is in `base`, if given. */
-export function newNode(base?: string): PostgresNode {
+export function newNode(base?: string) {
   const folder = dataFolder(base);
   const port = freePort();
   const url = `postgres://${user}:${user}@127.0.0.1:${port}/postgres`;
@@ -50,6 +39,7 @@ export function newNode(base?: string): PostgresNode {
     }
   }
 
+  /** Resolves when the server accepts queries. */
   async function start(): Promise<void> {
     const flags = settings.flatMap((setting) => ['-c', setting]);
     const { uid, gid } = statSync(folder);
@@ -67,6 +57,7 @@ export function newNode(base?: string): PostgresNode {
     await until(answers, { what: 'a response from PostgreSQL', timeoutMs: readyWithinMs });
   }
 
+  /** Simulates a crash with an immediate shutdown, which writes no checkpoint. */
   async function stopNow(): Promise<void> {
     const ended = child;
     child = null;
@@ -84,7 +75,8 @@ export function newNode(base?: string): PostgresNode {
     start,
     stopNow,
     query,
-    async follow(primary) {
+    /** Replaces this node's data with a copy of the primary's and starts it as a standby. */
+    async follow(primary: Source) {
       rmSync(folder, { recursive: true, force: true });
       await copyFolder(primary, folder);
       await start();
@@ -125,7 +117,7 @@ export async function newPrimary(base?: string): Promise<PostgresNode> {
  * Copies the data of the running primary and configures the copy as a standby. The copied files are
  * inconsistent, so the standby replays the WAL from the position in `backup_label`.
  */
-async function copyFolder(primary: PostgresNode, folder: string): Promise<void> {
+async function copyFolder(primary: Source, folder: string): Promise<void> {
   const session = new SQL({ url: primary.url, max: 1 });
   try {
     await session.unsafe(`SELECT pg_backup_start('standby', fast => true)`);

@@ -9,20 +9,7 @@ export const noHome = {
   BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0',
 };
 
-/** A child process that leads its own process group. Signals go to the whole group. */
-export type Child = {
-  pid: number;
-  /** The first line of stdout. Rejects if stdout closes or 30 s pass before the line arrives. */
-  ready: Promise<string>;
-  /** Resolves with the exit code, or null if a signal ended the process. */
-  exited: Promise<number | null>;
-  running(): boolean;
-  /** The output to stderr, limited to its last million characters. */
-  log(): string;
-  /** Sends the signal and waits for the process to exit. */
-  end(signal: NodeJS.Signals): Promise<number | null>;
-  signal(signal: NodeJS.Signals): void;
-};
+export type Child = ReturnType<typeof startChild>;
 
 const readyWithinMs = 30_000;
 const logCharacters = 1_000_000;
@@ -33,7 +20,8 @@ process.on('exit', () => {
   for (const signal of alive) signal('SIGKILL');
 });
 
-export function startChild(command: string[], env: Record<string, string> = {}): Child {
+/** Starts a process that leads its own process group. Signals go to the whole group. */
+export function startChild(command: string[], env: Record<string, string> = {}) {
   const [program = '', ...args] = command;
   const child = spawn(program, args, {
     detached: true,
@@ -65,12 +53,16 @@ export function startChild(command: string[], env: Record<string, string> = {}):
   }
   return {
     pid: child.pid ?? 0,
+    /** The first line of stdout. Rejects if stdout closes or 30 s pass before the line arrives. */
     ready: firstLine(child.stdout.setEncoding('utf8'), exited, () => text),
+    /** Resolves with the exit code, or null if a signal ended the process. */
     exited,
     running: () => running,
+    /** The output to stderr, limited to its last million characters. */
     log: () => text,
     signal,
-    end(name) {
+    /** Sends the signal and waits for the process to exit. */
+    end(name: NodeJS.Signals) {
       signal(name);
       return exited;
     },

@@ -2,22 +2,14 @@ import { ingest, newUser, whenComplete } from './http.ts';
 import { rowsOf } from './rows.ts';
 import type { TestServer } from './server.ts';
 
-/** A document that stays `processing` because the test holds the lease of its task. */
-export type LeasedRecord = {
-  memoryId: string;
-  userId: string;
-  externalId: string;
-  /** Fails the task. Returns false if the lease is no longer held. */
-  fail(errorMessage: string): Promise<boolean>;
-};
-
 const externalId = 'leased';
 
 /**
- * Ingests a document, waits until it is processed, and then leases its task again. Leasing the task
- * earlier would race with the worker. On SQLite, a restarted server reclaims the task.
+ * Ingests a document, waits until it is processed, and then leases its task again, so that the
+ * document stays `processing`. Leasing the task earlier would race with the worker. On SQLite, a
+ * restarted server reclaims the task.
  */
-export async function leaseRecord(server: TestServer): Promise<LeasedRecord> {
+export async function leaseRecord(server: TestServer) {
   const userId = newUser();
   const record = { userId, externalId, data: { text: 'leased text' } };
   const { memoryId } = await ingest(server, '/v1/ingest/document', record);
@@ -44,13 +36,14 @@ const fail = `UPDATE tasks SET state = 'failed', run_at = NULL, lease_owner = NU
     error_message = $1
   WHERE memory_id = $2 AND state = 'running' AND lease_owner = 'a test' RETURNING 1`;
 
-/** Leases the task of a complete memory, which is then `processing`. */
-export async function holdTask(
-  { databaseUrl }: TestServer,
-  memoryId: string,
-): Promise<LeasedRecord['fail']> {
+/**
+ * Leases the task of a complete memory, which is then `processing`. Returns a function that fails
+ * the task, and that returns false if the lease is no longer held.
+ */
+export async function holdTask({ databaseUrl }: TestServer, memoryId: string) {
   const leased = await rowsOf(databaseUrl, lease, [memoryId]);
   if (leased.length === 0) throw new Error('the memory has no task');
   for (const change of changes) await rowsOf(databaseUrl, change, [memoryId]);
-  return async (message) => (await rowsOf(databaseUrl, fail, [message, memoryId])).length > 0;
+  return async (message: string) =>
+    (await rowsOf(databaseUrl, fail, [message, memoryId])).length > 0;
 }

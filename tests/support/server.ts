@@ -6,27 +6,9 @@ import { type StartOptions, startServer } from '../../server/main.ts';
 import { emptyDatabase } from './backend.ts';
 
 type Env = Record<string, string>;
+type KeyKind = { userId?: string; readOnly?: boolean; metricsOnly?: boolean };
 
-/** A real server in this process, with its own port and an empty database. */
-export type TestServer = {
-  url: string;
-  databaseUrl: string;
-  /** A key of the project `default`. */
-  key: string;
-  client: MemoryClient;
-  /** Creates a key of the project, optionally bound to a user, read-only or for metrics. */
-  createKey(
-    project: string,
-    kind?: { userId?: string; readOnly?: boolean; metricsOnly?: boolean },
-  ): Promise<string>;
-  /**
-   * Starts a new server on the same database. The port changes; the keys remain valid. `between`
-   * runs while no server is running.
-   */
-  restart(between?: () => Promise<void>): Promise<void>;
-  stop(): Promise<void>;
-  [Symbol.asyncDispose](): Promise<void>;
-};
+export type TestServer = Awaited<ReturnType<typeof startTestServer>>;
 
 /** By default, a test server logs nothing and has neither a rate limit nor a model. */
 const quiet: Env = {
@@ -38,12 +20,15 @@ const quiet: Env = {
 /** Options of `startServer`. With a database of its own, a test removes it itself. */
 type More = Pick<StartOptions, 'databaseUrl' | 'now' | 'onFatal' | 'hungAfterMs' | 'log' | 'port'>;
 
-/** `preload` lists modules that every worker thread loads first, for example to inject faults. */
+/**
+ * Starts a real server in this process, with its own port and an empty database. `preload` lists
+ * modules that every worker thread loads first, for example to inject faults.
+ */
 export async function startTestServer(
   env: Env = {},
   preload: readonly string[] = [],
   more: More = {},
-): Promise<TestServer> {
+) {
   const { url: databaseUrl, remove } =
     more.databaseUrl === undefined
       ? await emptyDatabase()
@@ -52,29 +37,35 @@ export async function startTestServer(
     startServer({ env: { ...quiet, ...env }, port: 0, preload, ...more, databaseUrl });
   let running = await start();
   const key = running.firstKey ?? env.MEMORY_API_KEY ?? '';
-  const server: TestServer = {
+  const server = {
     url: running.url,
     databaseUrl,
+    /** A key of the project `default`. */
     key,
     client: new MemoryClient({ apiKey: key, baseUrl: running.url }),
-    async createKey(project, kind = {}) {
+    /** Creates a key of the project, optionally bound to a user, read-only or for metrics. */
+    async createKey(project: string, kind: KeyKind = {}): Promise<string> {
       const admin = await openAdmin(databaseUrl);
       const { key: created } = await admin.createKey({ name: project, project, ...kind });
       await admin.close();
       return created;
     },
-    async restart(between = async () => {}) {
+    /**
+     * Starts a new server on the same database. The port changes; the keys remain valid. `between`
+     * runs while no server is running.
+     */
+    async restart(between = async () => {}): Promise<void> {
       await running.stop();
       await between();
       running = await start();
       server.url = running.url;
       server.client = new MemoryClient({ apiKey: key, baseUrl: running.url });
     },
-    async stop() {
+    async stop(): Promise<void> {
       await running.stop();
       await remove();
     },
-    [Symbol.asyncDispose]() {
+    [Symbol.asyncDispose](): Promise<void> {
       return this.stop();
     },
   };

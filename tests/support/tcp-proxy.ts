@@ -2,28 +2,6 @@ import type { Socket } from 'bun';
 
 /* A proxy that injects faults between the service and PostgreSQL. */
 
-type TcpProxy = Disposable & {
-  port: number;
-  /** Drops all data in both directions. */
-  silence(): void;
-  /** Closes all connections and the port, so that new connections are refused. */
-  refuse(): void;
-  /** Ends silence() and refuse(), and closes all connections. */
-  heal(): void;
-  /** Forwards the next statement with this text, drops the response and closes the connection. */
-  loseAnswerTo(text: string): void;
-  /**
-   * Forwards the next statements with this text and their responses. Drops the response to the
-   * COMMIT that follows on the same connection, and closes the connection.
-   */
-  loseCommitAfter(text: string): void;
-  /** Forwards the next statement with this text and drops all responses on its connection. */
-  silenceAt(text: string): void;
-  /** Closes all connections and forwards new ones to another server. */
-  moveTo(address: Address): void;
-  stop(): void;
-};
-
 type Address = { hostname: string; port: number };
 
 type Ends = {
@@ -35,10 +13,7 @@ type Ends = {
 };
 
 /** `sent` is called with a client's data before the proxy forwards the data. */
-function startTcpProxy(
-  first: Address,
-  sent: (client: object, bytes: Buffer) => void = () => {},
-): TcpProxy {
+function startTcpProxy(first: Address, sent: (client: object, bytes: Buffer) => void = () => {}) {
   let to = first;
   const clients = new Set<Socket<Ends>>();
   let isSilent = false;
@@ -126,29 +101,39 @@ function startTcpProxy(
 
   return {
     port,
+    /** Drops all data in both directions. */
     silence() {
       isSilent = true;
     },
+    /** Closes all connections and the port, so that new connections are refused. */
     refuse() {
       listener?.stop(true);
       listener = null;
       endAll();
     },
+    /** Ends silence() and refuse(), and closes all connections. */
     heal() {
       isSilent = false;
       endAll();
       listener ??= listen(port);
     },
-    loseAnswerTo(text) {
+    /** Forwards the next statement with this text, drops the response and closes the connection. */
+    loseAnswerTo(text: string) {
       lost = text;
     },
-    loseCommitAfter(text) {
+    /**
+     * Forwards the next statements with this text and their responses. Drops the response to the
+     * COMMIT that follows on the same connection, and closes the connection.
+     */
+    loseCommitAfter(text: string) {
       committed = { text, client: null };
     },
-    silenceAt(text) {
+    /** Forwards the next statement with this text and drops all responses on its connection. */
+    silenceAt(text: string) {
       silenced = text;
     },
-    moveTo(address) {
+    /** Closes all connections and forwards new ones to another server. */
+    moveTo(address: Address) {
       to = address;
       endAll();
     },
@@ -163,10 +148,7 @@ function startTcpProxy(
 }
 
 /** Starts a proxy to the database server. Clients connect to `url`. */
-export function proxyTo(
-  databaseUrl: string,
-  sent?: (client: object, bytes: Buffer) => void,
-): TcpProxy & { url: string } {
+export function proxyTo(databaseUrl: string, sent?: (client: object, bytes: Buffer) => void) {
   const url = new URL(databaseUrl);
   const proxy = startTcpProxy({ hostname: url.hostname, port: Number(url.port) }, sent);
   url.hostname = '127.0.0.1';
