@@ -6,12 +6,12 @@ import { ask, bodyOf, ingest, readAnswer } from '../support/http.ts';
 import { readMetrics } from '../support/metrics.ts';
 import { newDatabase, openTransaction, query } from '../support/postgres.ts';
 import { leaseRecord } from '../support/queue.ts';
-import { startTestServer, withProject } from '../support/server.ts';
+import { startTestServer, withServer } from '../support/server.ts';
 import { exchange } from '../support/socket.ts';
 import { proxyTo } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
-const server = await withProject();
+const server = await withServer();
 
 async function health(): Promise<Health> {
   return bodyOf(await readAnswer(await fetch(`${server.url}/health`)), 200);
