@@ -237,14 +237,6 @@ test('close() rejects the searches that wait for a reader thread', async () => {
   for (const one of rejected) expect(one).toMatchObject({ reason: { code: 'unavailable' } });
 });
 
-test('a search that begins after close() is rejected as unavailable', async () => {
-  await using opened = await openInFolder();
-  const project = await newProject(opened);
-  const reopened = opened.reopen();
-  expect(await rejectionOf(project.search('text'))).toMatchObject({ code: 'unavailable' });
-  await reopened;
-});
-
 test('an existing project is found while another program holds the write lock', async () => {
   await using opened = await openInFolder();
   const projectId = await opened.storage.ensureProject('p');
@@ -268,9 +260,12 @@ test('after a scrub, writes still wait for a short transaction of another progra
   expect((await saving).response.status).toBe(201);
 });
 
-test('a save that begins after close() is rejected', async () => {
+test('searches and saves that begin after close() are rejected', async () => {
   await using opened = await openInFolder();
-  await opened.storage.close();
+  const project = await newProject(opened);
+  const closed = opened.storage.close();
+  expect(await rejectionOf(project.search('text'))).toMatchObject({ code: 'unavailable' });
+  await closed;
   const { message } = await rejectionOf(saveOne(opened.storage));
   expect(message).toBe('the service is shutting down; nothing was stored');
 });

@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test';
-import { join } from 'node:path';
 import { rejectionOf } from '../support/thrown.ts';
 import { memory, newProject } from './fixtures.ts';
 import { openInFolder } from './sqlite.ts';
@@ -7,7 +6,7 @@ import { openInFolder } from './sqlite.ts';
 /* A disk that becomes full during a commit of several writes. */
 
 test('a write that fills the disk is rejected as unavailable if it shares a commit', async () => {
-  await using opened = await openInFolder({ preload: [join(import.meta.dir, 'small-disk.ts')] });
+  await using opened = await openInFolder({ preload: ['small-disk.ts'] });
   const project = await newProject(opened);
   const small = project.save(memory()).then(
     () => 1,

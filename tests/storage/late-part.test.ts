@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test';
 import { existsSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { rowsOf } from '../support/rows.ts';
 import { until } from '../support/until.ts';
 import { embed, useModel } from './embedded.ts';
@@ -8,7 +7,7 @@ import { imported, newProject } from './fixtures.ts';
 import { openInFolder } from './sqlite.ts';
 
 test('a part is not stored with the vectors of a memory that was deleted in the meantime', async () => {
-  const opened = await openInFolder({ preload: [join(import.meta.dir, 'late-part.ts')] });
+  const opened = await openInFolder({ preload: ['late-part.ts'] });
   const { storage, path } = opened;
   const modelId = await useModel(opened);
   const project = await newProject(opened);

@@ -1,7 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { until } from '../support/until.ts';
 import { delaysRows, slowsRows } from './faulty-threads.ts';
 import { memory, newProject } from './fixtures.ts';
@@ -16,9 +15,7 @@ const minPages = 4_000;
 const content = 'a long text '.repeat(20_000);
 
 async function open(...preload: string[]) {
-  const opened = await openInFolder({
-    preload: preload.map((name) => join(import.meta.dir, name)),
-  });
+  const opened = await openInFolder({ preload });
   const project = await newProject(opened);
   const log = new Database(opened.path, { readonly: true });
   const query = log.prepare<{ log: number }, []>('PRAGMA wal_checkpoint(NOOP)');

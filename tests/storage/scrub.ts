@@ -1,11 +1,10 @@
 import { Database } from 'bun:sqlite';
-import { join } from 'node:path';
 import { until } from '../support/until.ts';
 import { newProject } from './fixtures.ts';
 import { type OpenedFile, openInFolder } from './sqlite.ts';
 
 /** Modules that let a test advance the writer thread's clock (advancing-clock.ts). */
-export const advancingClock = { preload: [join(import.meta.dir, 'advancing-clock.ts')] };
+export const advancingClock = { preload: ['advancing-clock.ts'] };
 
 /**
  * Opens a separate storage for each test. The tests run concurrently, because a scrub starts after

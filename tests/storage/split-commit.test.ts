@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test';
-import { join } from 'node:path';
 import { readSeries } from '../../server/metrics/counts.ts';
 import { slowsRows } from './faulty-threads.ts';
 import { memory, newProject } from './fixtures.ts';
@@ -8,8 +7,7 @@ import { openInFolder } from './sqlite.ts';
 /* How small writes share commits. */
 
 test('a save that does not fit into a slow commit is stored by the next one', async () => {
-  const preload = [join(import.meta.dir, 'faulty-threads.ts')];
-  await using opened = await openInFolder({ preload });
+  await using opened = await openInFolder({ preload: ['faulty-threads.ts'] });
   const project = await newProject(opened);
   const save = () => project.save(memory({ source: slowsRows }));
   const statuses = (await Promise.all([save(), save()])).map(({ response }) => response.status);

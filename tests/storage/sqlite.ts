@@ -19,10 +19,12 @@ export const openKeys = (path: string, options: { create: boolean }) =>
 export const backUp = (path: string, target: string) => admin.backup(urlOf(path), target);
 export const diagnoseFile = (path: string, now?: number) => admin.doctor(urlOf(path), now);
 
+/** `preload` names modules of this folder, which every thread of the storage loads first. */
 export async function openInFolder(options: ThreadsOptions = {}): Promise<OpenedFile> {
   const folder = temporaryFolder();
   const path = folder.file('memory.db');
-  const open = () => openFile(path, { threads: createThreads(options) });
+  const preload = options.preload?.map((name) => join(import.meta.dir, name)) ?? [];
+  const open = () => openFile(path, { threads: createThreads({ ...options, preload }) });
   const opened: OpenedFile = {
     path,
     url: urlOf(path),
@@ -43,8 +45,7 @@ export async function openInFolder(options: ThreadsOptions = {}): Promise<Opened
 
 /** Opens an SQLite storage for the conformance suite. */
 export const openSqliteStorage: OpenStorage = ({ smallQueue = false } = {}) => {
-  const preload = smallQueue ? [join(import.meta.dir, 'small-queue.ts')] : [];
-  return openInFolder({ preload });
+  return openInFolder({ preload: smallQueue ? ['small-queue.ts'] : [] });
 };
 
 /** Opens the database file, saves `count` memories one by one, and closes the file. */

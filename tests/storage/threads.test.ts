@@ -1,7 +1,6 @@
 import { afterAll, expect, test } from 'bun:test';
 import { renameSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import { defaultHungAfterMs } from '../../server/threads/start.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
@@ -30,7 +29,7 @@ const slowHungAfterMs = 15_000;
 async function open(limitMs = defaultHungAfterMs) {
   const ends: string[] = [];
   const opened = await openInFolder({
-    preload: [join(import.meta.dir, 'faulty-threads.ts')],
+    preload: ['faulty-threads.ts'],
     onFatal: (reason) => ends.push(reason),
     hungAfterMs: limitMs,
   });
@@ -179,7 +178,7 @@ test('a status request that repeats an id reads the text of its memory once', as
 });
 
 test.concurrent('an index that takes long to build is completed, and is not searched before that', async () => {
-  await using opened = await openInFolder({ preload: [join(import.meta.dir, 'leaping-clock.ts')] });
+  await using opened = await openInFolder({ preload: ['leaping-clock.ts'] });
   const project = await newProject(opened);
   for (let n = 0; n < 20; n += 1) await project.save(memory({ content: `${leapsClock} ${n}` }));
   const search = () => project.search(leapsClock, { limit: 100 });

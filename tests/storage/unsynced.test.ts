@@ -1,7 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { existsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { storeBackupTime } from '../../server/admin.ts';
 import { until } from '../support/until.ts';
 import { imported, memory, newProject } from './fixtures.ts';
@@ -14,10 +13,10 @@ const longPages = 8_000;
 const longBytes = longPages * 4_096;
 const content = 'a long text '.repeat(80_000);
 
-async function open(preload?: string, hungAfterMs?: number) {
+async function open(preload: string[] = [], hungAfterMs?: number) {
   const ends: string[] = [];
   const opened = await openInFolder({
-    preload: preload === undefined ? [] : [join(import.meta.dir, preload)],
+    preload,
     onFatal: (reason) => ends.push(reason),
     ...(hungAfterMs !== undefined && { hungAfterMs }),
   });
@@ -40,7 +39,7 @@ test.concurrent.each([
 ])(
   'after a failed sync %s, the log is kept, and the next start checkpoints it again',
   async (_, preload) => {
-    await using all = await open(preload);
+    await using all = await open([preload]);
     const { opened, project, save, warning, logBytes } = all;
     let saved = 0;
     const grow = async () => {
@@ -61,7 +60,7 @@ test.concurrent.each([
 );
 
 test.concurrent('after a failed sync, commands beside the server make no checkpoint', async () => {
-  await using all = await open('failing-sync-of-file.ts');
+  await using all = await open(['failing-sync-of-file.ts']);
   const { opened, save, warning } = all;
   while ((await warning()) === null) await save();
   using log = watchLog(opened.path);
@@ -77,14 +76,14 @@ test.concurrent('after a failed sync, commands beside the server make no checkpo
 });
 
 test.concurrent('a checkpoint that waits for the disk is not mistaken for a hanging thread', async () => {
-  await using all = await open('blocked-checkpoint.ts', 15_000);
+  await using all = await open(['blocked-checkpoint.ts'], 15_000);
   const { opened, save, ends } = all;
   while (!existsSync(`${opened.path}.synced`)) await save();
   expect(ends).toEqual([]);
 });
 
 test.concurrent('a checkpoint thread that exits ends the service', async () => {
-  await using all = await open('ending-checkpoint.ts');
+  await using all = await open(['ending-checkpoint.ts']);
   const { project, save, logBytes, ends } = all;
   // Without checkpoints, large saves would fill the disk.
   while (ends.length === 0) await (logBytes() < 10 * longBytes ? save() : project.save(memory()));
@@ -92,7 +91,7 @@ test.concurrent('a checkpoint thread that exits ends the service', async () => {
 });
 
 test.concurrent('after a checkpoint fails with a write error, a later one succeeds', async () => {
-  await using all = await open('failing-write-in-thread.ts');
+  await using all = await open(['failing-write-in-thread.ts']);
   const { opened, project, save, warning, logBytes } = all;
   using log = watchLog(opened.path);
   const isCheckpointed = async () => {
@@ -117,7 +116,7 @@ function watchLog(path: string) {
 }
 
 test.concurrent('after a failed sync, neither a long log nor an erasure makes the writer checkpoint', async () => {
-  await using all = await open('failing-sync-in-thread.ts');
+  await using all = await open(['failing-sync-in-thread.ts']);
   const { opened, project, warning, logBytes } = all;
   {
     using log = watchLog(opened.path);
@@ -140,7 +139,7 @@ test.concurrent('after a failed sync, neither a long log nor an erasure makes th
 });
 
 test.concurrent('after a sync fails while the log is emptied, close() keeps the log', async () => {
-  await using all = await open('failing-sync-in-scrub.ts');
+  await using all = await open(['failing-sync-in-scrub.ts']);
   const { opened, project, save, warning, logBytes } = all;
   await save();
   await project.erase('u');

@@ -1,13 +1,11 @@
 import { expect, test } from 'bun:test';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import { slowsThread } from './faulty-threads.ts';
 import { newProject } from './fixtures.ts';
 import { openInFolder } from './sqlite.ts';
 
 test('a thousand searches of a project may wait; one more is rejected, but not those of others', async () => {
-  const preload = [join(import.meta.dir, 'faulty-threads.ts')];
-  await using opened = await openInFolder({ preload });
+  await using opened = await openInFolder({ preload: ['faulty-threads.ts'] });
   const [project, other] = [await newProject(opened), await newProject(opened)];
   // A project may use one reader thread for each core, but at most eight.
   const running = Math.min(8, availableParallelism());
@@ -24,8 +22,7 @@ test('a thousand searches of a project may wait; one more is rejected, but not t
 });
 
 test('a search that has waited for ten seconds is rejected, but not a count of the queue', async () => {
-  const preload = [join(import.meta.dir, 'faulty-threads.ts')];
-  await using opened = await openInFolder({ preload });
+  await using opened = await openInFolder({ preload: ['faulty-threads.ts'] });
   const projects = await Promise.all([1, 2, 3].map(() => newProject(opened)));
   // More searches than there are reader threads.
   const searches = projects.flatMap((project) =>

@@ -1,5 +1,4 @@
 import { afterEach, expect, jest, test } from 'bun:test';
-import { join } from 'node:path';
 import { createLogger, type LogEntry } from '../../server/log.ts';
 import { startMaintenance } from '../../server/tasks/maintenance.ts';
 import { imported, newProject } from '../storage/fixtures.ts';
@@ -63,8 +62,7 @@ test('a stop does not wait for the rest of a long cleanup', async () => {
 });
 
 test('a user whose search index takes too long to build does not keep others from theirs', async () => {
-  const preload = [join(import.meta.dir, '../storage/leaping-clock.ts')];
-  await using opened = await openInFolder({ preload });
+  await using opened = await openInFolder({ preload: ['leaping-clock.ts'] });
   const project = await newProject(opened);
   for (const [userId, content] of Object.entries({ ada: leapsClock, ben: 'a lantern' })) {
     await project.import(Array.from({ length: 200 }, () => imported({ userId, content })));

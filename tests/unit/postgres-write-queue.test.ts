@@ -47,6 +47,7 @@ function queueOn(...connections: Connection[]) {
 
 /** A write whose users are not known, so that it runs alone. */
 const alone = { projectId: 1, cost: 1, key: null, users: null };
+const quick = { ...alone, work: async () => 'stored' };
 
 /** A write that succeeds once `ended` has resolved. */
 function writeAfter(ended: Promise<void>) {
@@ -74,7 +75,7 @@ function lockTimeout(): Error {
 
 test('a write is rejected soon if no connection can be opened', async () => {
   const begun = performance.now();
-  const write = queueOn(closed, closed).run(writeAfter(Promise.resolve()));
+  const write = queueOn(closed, closed).run(quick);
   expect(await rejectionOf(write)).toMatchObject({ code: 'unavailable' });
   // A write that kept looking for an open connection would be rejected only after five seconds.
   expect(performance.now() - begun).toBeLessThan(4_000);
@@ -84,7 +85,7 @@ test('a write whose connection cannot be opened moves to an open connection', as
   const queue = queueOn(open, closed, closed);
   const first = Promise.withResolvers<void>();
   const stored = queue.run(writeAfter(first.promise));
-  const moved = queue.run(writeAfter(Promise.resolve()));
+  const moved = queue.run(quick);
   first.resolve();
   expect(await Promise.all([stored, moved])).toEqual(['stored', 'stored']);
 });
@@ -95,7 +96,7 @@ test('a save is stored after a locked save of the same user has been rejected', 
   // A write with many rows runs alone. Its first attempt times out, and the second is rejected.
   const locked = { ...writeAfterErrors(lockTimeout(), new Error('rejected')), users, cost: 1_000 };
   expect((await rejectionOf(queue.run(locked))).message).toBe('rejected');
-  const save = { ...writeAfter(Promise.resolve()), users };
+  const save = { ...quick, users };
   expect(await queue.run(save)).toBe('stored');
 });
 
@@ -119,10 +120,10 @@ test.each([2, 3])('one of %i connections is left for other projects', async (cou
     });
   const waiting = Array.from({ length: count - 2 }, begin);
   // The end of a write must not free the connections of the writes that still run.
-  await queue.run(writeAfter(Promise.resolve()));
+  await queue.run(quick);
   waiting.push(begin(), begin());
   await until(() => begun >= count - 1, { what: 'the writes of the project' });
-  const other = { ...writeAfter(Promise.resolve()), projectId: 2 };
+  const other = { ...quick, projectId: 2 };
   expect(await queue.run(other)).toBe('stored');
   ended.resolve();
   expect(await Promise.all(waiting)).toEqual(Array(count).fill('stored'));
@@ -132,7 +133,7 @@ test('saves whose connection cannot be opened move to an open connection', async
   const queue = queueOn(open, closed);
   const first = Promise.withResolvers<void>();
   const stored = queue.run(writeAfter(first.promise));
-  const save = (user: string) => queue.run({ ...writeAfter(Promise.resolve()), users: [user] });
+  const save = (user: string) => queue.run({ ...quick, users: [user] });
   const moved = [save('one'), save('two')];
   first.resolve();
   expect(await Promise.all([stored, ...moved])).toEqual(['stored', 'stored', 'stored']);
@@ -188,13 +189,13 @@ test('a write that fails after it has changed rows is rolled back, and not those
 
 test('drain() rejects new writes and waits for the writes that still run', async () => {
   const queue = queueOn(open, open);
-  await queue.run(writeAfter(Promise.resolve()));
+  await queue.run(quick);
   // After this pause, all connections are idle again.
   await Bun.sleep(5);
   const ended = Promise.withResolvers<void>();
   const stored = queue.run(writeAfter(ended.promise));
   const drained = queue.drain().then(() => 'drained');
-  expect(await rejectionOf(queue.run(writeAfter(Promise.resolve())))).toMatchObject({
+  expect(await rejectionOf(queue.run(quick))).toMatchObject({
     code: 'unavailable',
     message: 'the service is shutting down; nothing was stored',
   });
@@ -212,7 +213,7 @@ test('a locked write is retried even if other writes keep arriving', async () =>
   });
   let otherWrites = 0;
   while (!hasEnded && otherWrites < 100) {
-    await queue.run({ ...writeAfter(Promise.resolve()), projectId: 2 });
+    await queue.run({ ...quick, projectId: 2 });
     otherWrites += 1;
   }
   expect(otherWrites).toBeLessThan(100);
