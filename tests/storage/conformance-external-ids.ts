@@ -1,54 +1,50 @@
-import { describe, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { limits } from '../../sdk/contract/limits.ts';
-import { memory, type OpenStorage, record } from './fixtures.ts';
-import { opened, project, withStorage } from './suite.ts';
+import { memory, record } from './fixtures.ts';
+import { opened, project } from './suite.ts';
 
 /** Tests that a thing in another system is stored as one memory. */
-export function testExternalIds(name: string, open: OpenStorage): void {
-  describe(`${name}: a save with an external id`, () => {
-    const externalKey = { source: 's', externalId: 'e' };
-    withStorage(open);
-
-    test('tells apart sources and external ids of any length', async () => {
-      const long = 'x'.repeat(limits.nameCharacters - 1);
-      const pairs = [
-        ['s', 'ee'],
-        ['se', 'e'],
-        [null, 'see'],
-        ['1 s', 'ee'],
-        ['s', `${long}1`],
-        ['s', `${long}2`],
-        [`${long}1`, 'e'],
-        [`${long}2`, 'e'],
-      ] as const;
-      for (const status of [201, 200]) {
-        for (const [source, externalId] of pairs) {
-          const { response } = await project.save(
-            memory({ source, externalId, content: `${status}` }),
-          );
-          expect(response.status).toBe(status);
-        }
+export function testExternalIds(): void {
+  const externalKey = { source: 's', externalId: 'e' };
+  test('tells apart sources and external ids of any length', async () => {
+    const long = 'x'.repeat(limits.nameCharacters - 1);
+    const pairs = [
+      ['s', 'ee'],
+      ['se', 'e'],
+      [null, 'see'],
+      ['1 s', 'ee'],
+      ['s', `${long}1`],
+      ['s', `${long}2`],
+      [`${long}1`, 'e'],
+      [`${long}2`, 'e'],
+    ] as const;
+    for (const status of [201, 200]) {
+      for (const [source, externalId] of pairs) {
+        const { response } = await project.save(
+          memory({ source, externalId, content: `${status}` }),
+        );
+        expect(response.status).toBe(status);
       }
-    });
+    }
+  });
 
-    test('turns an ingested record into a saved memory, and drops its task', async () => {
-      const [id = ''] = await project.accept([record({ ...externalKey, type: 'ticket' })]);
-      await project.save(memory({ ...externalKey, content: 'by hand' }));
-      expect(await project.get(id)).toMatchObject({ type: 'memory', status: 'complete' });
-      expect(await project.status(id)).toMatchObject({ status: 'complete', chunksTotal: 1 });
-      expect((await opened.storage.taskQueueState()).pending).toBe(0);
-      expect(await project.search('hand')).toMatchObject([{ id }]);
-    });
+  test('turns an ingested record into a saved memory, and drops its task', async () => {
+    const [id = ''] = await project.accept([record({ ...externalKey, type: 'ticket' })]);
+    await project.save(memory({ ...externalKey, content: 'by hand' }));
+    expect(await project.get(id)).toMatchObject({ type: 'memory', status: 'complete' });
+    expect(await project.status(id)).toMatchObject({ status: 'complete', chunksTotal: 1 });
+    expect((await opened.storage.taskQueueState()).pending).toBe(0);
+    expect(await project.search('hand')).toMatchObject([{ id }]);
+  });
 
-    test('creates one memory from twenty concurrent saves', async () => {
-      const saves = Array.from({ length: 20 }, (_, n) => {
-        return project.save(memory({ ...externalKey, content: `${n}` }));
-      });
-      const statuses = (await Promise.all(saves)).map(({ response }) => response.status).sort();
-      expect(statuses).toEqual([...Array.from({ length: 19 }, () => 200), 201]);
-      const [only, ...more] = await project.list();
-      expect(only).toMatchObject({ version: 20 });
-      expect(more).toEqual([]);
+  test('creates one memory from twenty concurrent saves', async () => {
+    const saves = Array.from({ length: 20 }, (_, n) => {
+      return project.save(memory({ ...externalKey, content: `${n}` }));
     });
+    const statuses = (await Promise.all(saves)).map(({ response }) => response.status).sort();
+    expect(statuses).toEqual([...Array.from({ length: 19 }, () => 200), 201]);
+    const [only, ...more] = await project.list();
+    expect(only).toMatchObject({ version: 20 });
+    expect(more).toEqual([]);
   });
 }

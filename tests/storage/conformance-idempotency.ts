@@ -1,119 +1,115 @@
-import { describe, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { limits } from '../../sdk/contract/limits.ts';
-import { deletedBody, keyed, memory, newProject, type OpenStorage } from './fixtures.ts';
-import { opened, project, withStorage } from './suite.ts';
+import { deletedBody, keyed, memory, newProject } from './fixtures.ts';
+import { opened, project } from './suite.ts';
 
 const idempotency = keyed('k');
 const day = 24 * 60 * 60 * 1_000;
 const kept = limits.idempotencyKeptMs;
 
 /** Tests that a key has one effect, what a deletion leaves of it, and how long it is kept. */
-export function testIdempotency(name: string, open: OpenStorage): void {
-  describe(`${name}: idempotency`, () => {
-    withStorage(open);
+export function testIdempotency(): void {
+  /** Saves under the key and returns whether the response was a replay. */
+  async function isReplayed(at: number, key = 'k'): Promise<boolean> {
+    return (await project.save(memory(), { at, idempotency: keyed(key) })).replayed;
+  }
 
-    /** Saves under the key and returns whether the response was a replay. */
-    async function isReplayed(at: number, key = 'k'): Promise<boolean> {
-      return (await project.save(memory(), { at, idempotency: keyed(key) })).replayed;
+  test('fifty concurrent requests under one key have one effect and one response', async () => {
+    const saves = Array.from({ length: 50 }, () => project.save(memory(), { idempotency }));
+    const results = await Promise.all(saves);
+    expect(new Set(results.map(({ response }) => response.body)).size).toBe(1);
+    expect(results.filter(({ replayed }) => !replayed)).toHaveLength(1);
+    expect(await project.list()).toHaveLength(1);
+  });
+
+  test('deleting a memory removes its text from the stored responses', async () => {
+    const [gone, left] = [memory({ content: 'secret' }), memory()];
+    const save = { idempotency: keyed('save') };
+    const update = { idempotency: keyed('update', { scope: 'ada' }) };
+    await project.save(gone, save);
+    const { response } = await project.save(left, { idempotency });
+    await project.update(gone.id, { content: 'secret 2' }, update);
+    await project.remove(gone.id);
+    const cut = { body: deletedBody(gone.id), memoryId: gone.id, version: null };
+    const saved = await project.save(gone, save);
+    expect(saved).toEqual({ response: { ...cut, status: 201 }, replayed: true });
+    const updated = await project.update(gone.id, { content: 'secret 2' }, update);
+    expect(updated).toEqual({ response: { ...cut, status: 200 }, replayed: true });
+    expect((await project.save(left, { idempotency })).response).toEqual(response);
+  });
+
+  test('after its key is deleted, the same erasure also deletes newer memories', async () => {
+    const project = await newProject(opened);
+    const erase = (at: number) => project.erase('u', { at, idempotency: keyed('erase') });
+    const begun = 20 * day;
+    await project.save(memory());
+    expect((await erase(begun)).response.body).toBe('{"deleted":1}');
+    for (let n = 0; n < 2; n += 1) await project.save(memory());
+    const now = begun + kept + 1;
+    await opened.storage.maintain({ now, elapsedMs: kept });
+    await opened.storage.maintain({ now, elapsedMs: 1 });
+    expect((await erase(now)).response.body).toBe('{"deleted":2}');
+  });
+
+  test('a wall clock that jumps four days ahead and back deletes no key', async () => {
+    const now = 40 * day;
+    await isReplayed(now);
+    await opened.storage.maintain({ now: now + 4 * day, elapsedMs: 30_000 });
+    await isReplayed(now + 4 * day, 'while ahead');
+    await opened.storage.maintain({ now: now + 60_000, elapsedMs: 30_000 });
+    expect(await isReplayed(now + 60_000)).toBe(true);
+    expect(await isReplayed(now + 60_000, 'while ahead')).toBe(true);
+  });
+
+  test('elapsed time on the monotonic clock alone deletes no key', async () => {
+    const now = 60 * day;
+    await isReplayed(now);
+    await opened.storage.maintain({ now: now + day, elapsedMs: 4 * day });
+    expect(await isReplayed(now + day)).toBe(true);
+  });
+
+  test('keys with a time in the future do not prevent the deletion of other keys', async () => {
+    const now = 80 * day;
+    for (let n = 0; n < 1_100; n += 100) {
+      const ahead = Array.from({ length: 100 }, (_, one) => isReplayed(now + day, `${n + one}`));
+      await Promise.all(ahead);
     }
+    await isReplayed(now - kept - 1_000, 'old');
+    await opened.storage.maintain({ now, elapsedMs: 2 * kept });
+    expect(await isReplayed(now, 'old')).toBe(false);
+  });
 
-    test('fifty concurrent requests under one key have one effect and one response', async () => {
-      const saves = Array.from({ length: 50 }, () => project.save(memory(), { idempotency }));
-      const results = await Promise.all(saves);
-      expect(new Set(results.map(({ response }) => response.body)).size).toBe(1);
-      expect(results.filter(({ replayed }) => !replayed)).toHaveLength(1);
-      expect(await project.list()).toHaveLength(1);
-    });
+  test('elapsed time adds up across a reopening of the storage', async () => {
+    const now = 100 * day;
+    await isReplayed(now);
+    await opened.storage.maintain({ now, elapsedMs: kept });
+    await opened.reopen();
+    await opened.storage.maintain({ now: now + kept + 1, elapsedMs: 1 });
+    expect(await isReplayed(now + kept + 1)).toBe(false);
+  });
 
-    test('deleting a memory removes its text from the stored responses', async () => {
-      const [gone, left] = [memory({ content: 'secret' }), memory()];
-      const save = { idempotency: keyed('save') };
-      const update = { idempotency: keyed('update', { scope: 'ada' }) };
-      await project.save(gone, save);
-      const { response } = await project.save(left, { idempotency });
-      await project.update(gone.id, { content: 'secret 2' }, update);
-      await project.remove(gone.id);
-      const cut = { body: deletedBody(gone.id), memoryId: gone.id, version: null };
-      const saved = await project.save(gone, save);
-      expect(saved).toEqual({ response: { ...cut, status: 201 }, replayed: true });
-      const updated = await project.update(gone.id, { content: 'secret 2' }, update);
-      expect(updated).toEqual({ response: { ...cut, status: 200 }, replayed: true });
-      expect((await project.save(left, { idempotency })).response).toEqual(response);
-    });
+  test('maintenance deletes keys in bounded batches, until none is left', async () => {
+    const now = 120 * day;
+    const keys = Array.from({ length: 1_500 }, (_, n) => isReplayed(now, `${n}`));
+    await Promise.all(keys);
+    const runs: number[] = [];
+    let elapsedMs = kept + 1;
+    for (let more = true; more; elapsedMs = 0) {
+      const report = await opened.storage.maintain({ now: now + kept + 1, elapsedMs });
+      runs.push(report.expiredKeys);
+      more = report.more;
+    }
+    expect(Math.max(...runs)).toBeLessThan(1_500);
+    expect(runs.reduce((sum, one) => sum + one, 0)).toBeGreaterThanOrEqual(1_500);
+  });
 
-    test('after its key is deleted, the same erasure also deletes newer memories', async () => {
-      const project = await newProject(opened);
-      const erase = (at: number) => project.erase('u', { at, idempotency: keyed('erase') });
-      const begun = 20 * day;
-      await project.save(memory());
-      expect((await erase(begun)).response.body).toBe('{"deleted":1}');
-      for (let n = 0; n < 2; n += 1) await project.save(memory());
-      const now = begun + kept + 1;
-      await opened.storage.maintain({ now, elapsedMs: kept });
-      await opened.storage.maintain({ now, elapsedMs: 1 });
-      expect((await erase(now)).response.body).toBe('{"deleted":2}');
-    });
-
-    test('a wall clock that jumps four days ahead and back deletes no key', async () => {
-      const now = 40 * day;
-      await isReplayed(now);
-      await opened.storage.maintain({ now: now + 4 * day, elapsedMs: 30_000 });
-      await isReplayed(now + 4 * day, 'while ahead');
-      await opened.storage.maintain({ now: now + 60_000, elapsedMs: 30_000 });
-      expect(await isReplayed(now + 60_000)).toBe(true);
-      expect(await isReplayed(now + 60_000, 'while ahead')).toBe(true);
-    });
-
-    test('elapsed time on the monotonic clock alone deletes no key', async () => {
-      const now = 60 * day;
-      await isReplayed(now);
-      await opened.storage.maintain({ now: now + day, elapsedMs: 4 * day });
-      expect(await isReplayed(now + day)).toBe(true);
-    });
-
-    test('keys with a time in the future do not prevent the deletion of other keys', async () => {
-      const now = 80 * day;
-      for (let n = 0; n < 1_100; n += 100) {
-        const ahead = Array.from({ length: 100 }, (_, one) => isReplayed(now + day, `${n + one}`));
-        await Promise.all(ahead);
-      }
-      await isReplayed(now - kept - 1_000, 'old');
-      await opened.storage.maintain({ now, elapsedMs: 2 * kept });
-      expect(await isReplayed(now, 'old')).toBe(false);
-    });
-
-    test('elapsed time adds up across a reopening of the storage', async () => {
-      const now = 100 * day;
-      await isReplayed(now);
-      await opened.storage.maintain({ now, elapsedMs: kept });
-      await opened.reopen();
-      await opened.storage.maintain({ now: now + kept + 1, elapsedMs: 1 });
-      expect(await isReplayed(now + kept + 1)).toBe(false);
-    });
-
-    test('maintenance deletes keys in bounded batches, until none is left', async () => {
-      const now = 120 * day;
-      const keys = Array.from({ length: 1_500 }, (_, n) => isReplayed(now, `${n}`));
-      await Promise.all(keys);
-      const runs: number[] = [];
-      let elapsedMs = kept + 1;
-      for (let more = true; more; elapsedMs = 0) {
-        const report = await opened.storage.maintain({ now: now + kept + 1, elapsedMs });
-        runs.push(report.expiredKeys);
-        more = report.more;
-      }
-      expect(Math.max(...runs)).toBeLessThan(1_500);
-      expect(runs.reduce((sum, one) => sum + one, 0)).toBeGreaterThanOrEqual(1_500);
-    });
-
-    test('a key is kept for the retention time, however long the service has run', async () => {
-      const now = 140 * day;
-      await isReplayed(now);
-      await opened.storage.maintain({ now: now + kept, elapsedMs: 2 * kept });
-      expect(await isReplayed(now + kept)).toBe(true);
-      const late = { now: now + kept + 1, elapsedMs: 0 };
-      expect(await opened.storage.maintain(late)).toMatchObject({ more: true });
-      expect(await isReplayed(now + kept + 1)).toBe(false);
-    });
+  test('a key is kept for the retention time, however long the service has run', async () => {
+    const now = 140 * day;
+    await isReplayed(now);
+    await opened.storage.maintain({ now: now + kept, elapsedMs: 2 * kept });
+    expect(await isReplayed(now + kept)).toBe(true);
+    const late = { now: now + kept + 1, elapsedMs: 0 };
+    expect(await opened.storage.maintain(late)).toMatchObject({ more: true });
+    expect(await isReplayed(now + kept + 1)).toBe(false);
   });
 }

@@ -1,71 +1,67 @@
-import { describe, expect, test } from 'bun:test';
-import { imported, memory, type OpenStorage, record } from './fixtures.ts';
-import { opened, project, withStorage } from './suite.ts';
+import { expect, test } from 'bun:test';
+import { imported, memory, record } from './fixtures.ts';
+import { opened, project } from './suite.ts';
 
 /** Tests operations on single memories: save, get, update, delete, and versions. */
-export function testMemories(name: string, open: OpenStorage): void {
-  describe(`${name}: memories`, () => {
-    withStorage(open);
+export function testMemories(): void {
+  test('a read for one user does not see the memories of another', async () => {
+    const given = memory({ userId: 'ada' });
+    await project.save(given);
+    const filter = { type: 'memory' } as const;
+    for (const [onlyUserId, seen] of [
+      ['ada', 1],
+      ['ben', 0],
+    ] as const) {
+      const read = { onlyUserId };
+      expect((await project.get(given.id, read)) === null ? 0 : 1).toBe(seen);
+      expect((await project.status(given.id, read)) === null ? 0 : 1).toBe(seen);
+      expect(await project.statuses([given.id], read)).toHaveLength(seen);
+      expect((await project.exportPage(read)).items).toHaveLength(seen);
+      expect((await project.users(read)).items).toHaveLength(seen);
+      expect(await project.list('ada', read)).toHaveLength(seen);
+      expect(await project.list('ada', { ...read, filter })).toHaveLength(seen);
+      expect(await project.search('hello', { ...read, userId: 'ada' })).toHaveLength(seen);
+    }
+  });
 
-    test('a read for one user does not see the memories of another', async () => {
-      const given = memory({ userId: 'ada' });
-      await project.save(given);
-      const filter = { type: 'memory' } as const;
-      for (const [onlyUserId, seen] of [
-        ['ada', 1],
-        ['ben', 0],
-      ] as const) {
-        const read = { onlyUserId };
-        expect((await project.get(given.id, read)) === null ? 0 : 1).toBe(seen);
-        expect((await project.status(given.id, read)) === null ? 0 : 1).toBe(seen);
-        expect(await project.statuses([given.id], read)).toHaveLength(seen);
-        expect((await project.exportPage(read)).items).toHaveLength(seen);
-        expect((await project.users(read)).items).toHaveLength(seen);
-        expect(await project.list('ada', read)).toHaveLength(seen);
-        expect(await project.list('ada', { ...read, filter })).toHaveLength(seen);
-        expect(await project.search('hello', { ...read, userId: 'ada' })).toHaveLength(seen);
-      }
-    });
+  test('updatedAt never decreases, even if the clock is set back', async () => {
+    const given = memory({ source: 's', externalId: 'e' });
+    await project.save(given, { at: 900 });
+    await project.update(given.id, { content: 'x' }, { at: 100 });
+    expect(await project.get(given.id)).toMatchObject({ content: 'x', updatedAt: 900 });
+    await project.save(memory({ source: 's', externalId: 'e' }), { at: 100 });
+    expect(await project.get(given.id)).toMatchObject({ content: 'hello', updatedAt: 900 });
+  });
 
-    test('updatedAt never decreases, even if the clock is set back', async () => {
-      const given = memory({ source: 's', externalId: 'e' });
-      await project.save(given, { at: 900 });
-      await project.update(given.id, { content: 'x' }, { at: 100 });
-      expect(await project.get(given.id)).toMatchObject({ content: 'x', updatedAt: 900 });
-      await project.save(memory({ source: 's', externalId: 'e' }), { at: 100 });
-      expect(await project.get(given.id)).toMatchObject({ content: 'hello', updatedAt: 900 });
-    });
+  test('times before 1970 are kept', async () => {
+    const given = imported({ createdAt: -9_000, updatedAt: -8_000, occurredAt: -7_000 });
+    await project.import([given]);
+    expect(await project.get(given.id)).toEqual(given);
+    expect(await project.status(given.id)).toMatchObject({ updatedAt: -8_000 });
+  });
 
-    test('times before 1970 are kept', async () => {
-      const given = imported({ createdAt: -9_000, updatedAt: -8_000, occurredAt: -7_000 });
-      await project.import([given]);
-      expect(await project.get(given.id)).toEqual(given);
-      expect(await project.status(given.id)).toMatchObject({ updatedAt: -8_000 });
-    });
+  test('a failed write is rolled back, and the other writes of the same commit are kept', async () => {
+    const same = memory();
+    await project.save(same);
+    const results = await Promise.allSettled([
+      project.save(memory()),
+      project.remove('mem_none'),
+      project.save(same),
+      project.accept([record(), record(), same]),
+      project.save(memory()),
+    ]);
+    const outcomes = results.map(({ status }) => (status === 'fulfilled' ? 'ok' : 'failed'));
+    expect(outcomes).toEqual(['ok', 'failed', 'failed', 'failed', 'ok']);
+    expect(await project.list()).toHaveLength(3);
+    expect((await project.users()).items).toMatchObject([{ userId: 'u', memories: 3 }]);
+  });
 
-    test('a failed write is rolled back, and the other writes of the same commit are kept', async () => {
-      const same = memory();
-      await project.save(same);
-      const results = await Promise.allSettled([
-        project.save(memory()),
-        project.remove('mem_none'),
-        project.save(same),
-        project.accept([record(), record(), same]),
-        project.save(memory()),
-      ]);
-      const outcomes = results.map(({ status }) => (status === 'fulfilled' ? 'ok' : 'failed'));
-      expect(outcomes).toEqual(['ok', 'failed', 'failed', 'failed', 'ok']);
-      expect(await project.list()).toHaveLength(3);
-      expect((await project.users()).items).toMatchObject([{ userId: 'u', memories: 3 }]);
-    });
-
-    test('close() commits every pending write', async () => {
-      const given = Array.from({ length: 1_000 }, () => memory());
-      const saves = Promise.allSettled(given.map((one) => project.save(one)));
-      await opened.reopen();
-      const lost = (await saves).filter(({ status }) => status === 'rejected');
-      expect(lost).toHaveLength(0);
-      expect(await project.list()).toHaveLength(1_000);
-    });
+  test('close() commits every pending write', async () => {
+    const given = Array.from({ length: 1_000 }, () => memory());
+    const saves = Promise.allSettled(given.map((one) => project.save(one)));
+    await opened.reopen();
+    const lost = (await saves).filter(({ status }) => status === 'rejected');
+    expect(lost).toHaveLength(0);
+    expect(await project.list()).toHaveLength(1_000);
   });
 }

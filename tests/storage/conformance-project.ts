@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { nothing } from '../../server/memory/measurement.ts';
 import type { StoredMemory } from '../../server/storage/types/memories.ts';
@@ -10,11 +10,10 @@ import {
   imported,
   memory,
   newProject,
-  type OpenStorage,
   type Project,
   walk,
 } from './fixtures.ts';
-import { fail, opened, project, withStorage } from './suite.ts';
+import { fail, opened, project } from './suite.ts';
 
 const userIds = ['a', 'ä', 'B', '🌊', '\uff5e', ' '];
 
@@ -68,180 +67,175 @@ function usersOf(visible: readonly StoredMemory[]): UserRow[] {
 }
 
 /** Tests what an operator sees of a project: the sums over its memories, and its tasks. */
-export function testProject(name: string, open: OpenStorage): void {
-  describe(`${name}: a measurement`, () => {
-    withStorage(open);
-
-    test('is exact, of the project and of a user, and so is the list of users', async () => {
-      await fc.assert(
-        fc.asyncProperty(fc.array(anyMemory, { maxLength: 30 }), async (memories) => {
-          const own = await newProject(opened);
-          await own.import(memories);
-          const now = 2_000;
-          expect(await own.measure({ now })).toEqual(sumOf(memories, now));
-          for (const onlyUserId of userIds) {
-            const ofUser = memories.filter(({ userId }) => userId === onlyUserId);
-            expect(await own.measure({ now, onlyUserId })).toEqual(sumOf(ofUser, now));
-          }
-          const users = usersOf(visibleOf(memories, now));
-          expect((await own.users({ now })).items).toEqual(users);
-          for (const order of ['memories', 'bytes'] as const) {
-            const largest = users.toSorted((a, b) => b[order] - a[order]).slice(0, 3);
-            const { items, next } = await own.users({ now, order, limit: 3 });
-            expect({ items, next }).toEqual({ items: largest, next: null });
-          }
-        }),
-        { numRuns: 15, examples: [[['🌊', '\uff5e'].map((userId) => imported({ userId }))]] },
-      );
-    });
-
-    test('has all memories and users of the parts, whatever the size of the users', async () => {
-      const userOf = (n: number) => (n < 11_000 ? 'large' : n % 2 === 0 ? `u${n}` : 'middle');
-      const memories = Array.from({ length: 13_000 }, (_, n) =>
-        imported({ userId: userOf(n), content: 'x'.repeat(n % 7), createdAt: n }),
-      );
-      for (let at = 0; at < memories.length; at += 1_000) {
-        await project.import(memories.slice(at, at + 1_000));
-      }
-      expect(await project.measure()).toEqual(sumOf(memories, 2_000));
-      for (const onlyUserId of ['large', 'middle']) {
-        const ofUser = memories.filter(({ userId }) => userId === onlyUserId);
-        expect(await project.measure({ onlyUserId })).toEqual(sumOf(ofUser, 2_000));
-      }
-    });
-
-    test('counts the memories whose present text has vectors of the present model', async () => {
-      const described = { dims: 8, mean: 0.1, deviation: 0.1, centre: null, probe: 'AAAA' };
-      const { storage } = opened;
-      const useModel = () =>
-        storage.ensureModel({ name: 'm', digest: crypto.randomUUID(), ...described });
-      const embedded = async () => (await project.measure()).embedded;
-      const user = { projectId: project.id, userId: 'u' };
-      const { modelId } = await useModel();
-      const given = memory();
-      await project.save(given);
-      await project.save(memory());
-      expect(await embedded()).toBe(0);
-      const { from, upTo, memories } = await storage.memoriesToEmbed({
-        ...user,
-        modelId,
-        limit: 9,
-      });
-      const vectors = memories.map(({ id, change }) => {
-        return { id, change, textHash: 'h', data: 'AAAAAAAAAAAAAAAA' };
-      });
-      await storage.storeVectors({ ...user, modelId, from, upTo, vectors });
-      expect(await embedded()).toBe(2);
-      await project.update(given.id, { content: 'another text' });
-      expect(await embedded()).toBe(1);
-      await useModel();
-      expect(await embedded()).toBe(0);
-    });
+export function testMeasurements(): void {
+  test('is exact, of the project and of a user, and so is the list of users', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyMemory, { maxLength: 30 }), async (memories) => {
+        const own = await newProject(opened);
+        await own.import(memories);
+        const now = 2_000;
+        expect(await own.measure({ now })).toEqual(sumOf(memories, now));
+        for (const onlyUserId of userIds) {
+          const ofUser = memories.filter(({ userId }) => userId === onlyUserId);
+          expect(await own.measure({ now, onlyUserId })).toEqual(sumOf(ofUser, now));
+        }
+        const users = usersOf(visibleOf(memories, now));
+        expect((await own.users({ now })).items).toEqual(users);
+        for (const order of ['memories', 'bytes'] as const) {
+          const largest = users.toSorted((a, b) => b[order] - a[order]).slice(0, 3);
+          const { items, next } = await own.users({ now, order, limit: 3 });
+          expect({ items, next }).toEqual({ items: largest, next: null });
+        }
+      }),
+      { numRuns: 15, examples: [[['🌊', '\uff5e'].map((userId) => imported({ userId }))]] },
+    );
   });
 
-  describe(`${name}: tasks`, () => {
-    withStorage(open);
-    const ids = async (...of: Parameters<Project['tasks']>) =>
-      (await project.tasks(...of)).items.map(({ id }) => id);
+  test('has all memories and users of the parts, whatever the size of the users', async () => {
+    const userOf = (n: number) => (n < 11_000 ? 'large' : n % 2 === 0 ? `u${n}` : 'middle');
+    const memories = Array.from({ length: 13_000 }, (_, n) =>
+      imported({ userId: userOf(n), content: 'x'.repeat(n % 7), createdAt: n }),
+    );
+    for (let at = 0; at < memories.length; at += 1_000) {
+      await project.import(memories.slice(at, at + 1_000));
+    }
+    expect(await project.measure()).toEqual(sumOf(memories, 2_000));
+    for (const onlyUserId of ['large', 'middle']) {
+      const ofUser = memories.filter(({ userId }) => userId === onlyUserId);
+      expect(await project.measure({ onlyUserId })).toEqual(sumOf(ofUser, 2_000));
+    }
+  });
 
-    test('are listed by their status, with their attempts and error', async () => {
-      const id = await project.acceptOne({ content: 'text' });
-      const of = async () => ({
-        processing: (await project.tasks('processing')).items,
-        failed: (await project.tasks('failed')).items,
-      });
-      const shown = async () => ({ ...(await project.list('u'))[0] });
-      const waiting = { ...(await shown()), attempts: 0, errorMessage: null };
-      expect(await of()).toEqual({ processing: [waiting as never], failed: [] });
-      await fail(await claimOne(opened.storage), 2_000);
-      const retried = { ...(await shown()), attempts: 1, errorMessage: 'it failed' };
-      expect(retried.status).toBe('processing');
-      expect(await of()).toEqual({ processing: [retried as never], failed: [] });
-      await fail(await claimOne(opened.storage), null);
-      const failed = { ...(await shown()), attempts: 2, errorMessage: 'it failed' };
-      expect(failed.status).toBe('failed');
-      expect(await of()).toEqual({ processing: [], failed: [failed as never] });
-      await project.update(id, { content: 'corrected' });
-      expect(await of()).toEqual({ processing: [], failed: [] });
+  test('counts the memories whose present text has vectors of the present model', async () => {
+    const described = { dims: 8, mean: 0.1, deviation: 0.1, centre: null, probe: 'AAAA' };
+    const { storage } = opened;
+    const useModel = () =>
+      storage.ensureModel({ name: 'm', digest: crypto.randomUUID(), ...described });
+    const embedded = async () => (await project.measure()).embedded;
+    const user = { projectId: project.id, userId: 'u' };
+    const { modelId } = await useModel();
+    const given = memory();
+    await project.save(given);
+    await project.save(memory());
+    expect(await embedded()).toBe(0);
+    const { from, upTo, memories } = await storage.memoriesToEmbed({
+      ...user,
+      modelId,
+      limit: 9,
     });
+    const vectors = memories.map(({ id, change }) => {
+      return { id, change, textHash: 'h', data: 'AAAAAAAAAAAAAAAA' };
+    });
+    await storage.storeVectors({ ...user, modelId, from, upTo, vectors });
+    expect(await embedded()).toBe(2);
+    await project.update(given.id, { content: 'another text' });
+    expect(await embedded()).toBe(1);
+    await useModel();
+    expect(await embedded()).toBe(0);
+  });
+}
 
-    test('leave the list when they complete, or when their memory is deleted', async () => {
-      const [one, two] = [await project.acceptOne(), await project.acceptOne()];
-      await complete(opened.storage, await claimOne(opened.storage));
-      expect(await ids('processing')).toHaveLength(1);
-      for (const id of [one, two]) await project.remove(id);
-      expect(await ids('processing')).toEqual([]);
-    });
+export function testProjectTasks(): void {
+  const ids = async (...of: Parameters<Project['tasks']>) =>
+    (await project.tasks(...of)).items.map(({ id }) => id);
 
-    test.each(['processing', 'failed'] as const)('that are %s have pages', async (status) => {
-      const times = [5, 3, 5, 9, 5, 1, 3];
-      const given = times.map((createdAt) => imported({ status, createdAt }));
-      await project.import(given);
-      const key = ({ createdAt, id }: StoredMemory) => `${createdAt} ${id}`;
-      const sorted = given.map(key).sort().reverse();
-      for (const limit of [1, 2, 7, 8]) {
-        const pages = await walk((after) => project.tasks(status, { limit, after }));
-        const seen = pages.flat().map((one) => `${Date.parse(one.createdAt)} ${one.id}`);
-        expect(seen).toEqual(sorted);
-        expect(pages).toHaveLength(Math.ceil(times.length / limit));
-      }
-      const invalid = { code: 'invalid_request', details: [{ field: 'cursor' }] };
-      expect(await rejectionOf(project.tasks(status, { after: 'x' }))).toMatchObject(invalid);
+  test('are listed by their status, with their attempts and error', async () => {
+    const id = await project.acceptOne({ content: 'text' });
+    const of = async () => ({
+      processing: (await project.tasks('processing')).items,
+      failed: (await project.tasks('failed')).items,
     });
+    const shown = async () => ({ ...(await project.list('u'))[0] });
+    const waiting = { ...(await shown()), attempts: 0, errorMessage: null };
+    expect(await of()).toEqual({ processing: [waiting as never], failed: [] });
+    await fail(await claimOne(opened.storage), 2_000);
+    const retried = { ...(await shown()), attempts: 1, errorMessage: 'it failed' };
+    expect(retried.status).toBe('processing');
+    expect(await of()).toEqual({ processing: [retried as never], failed: [] });
+    await fail(await claimOne(opened.storage), null);
+    const failed = { ...(await shown()), attempts: 2, errorMessage: 'it failed' };
+    expect(failed.status).toBe('failed');
+    expect(await of()).toEqual({ processing: [], failed: [failed as never] });
+    await project.update(id, { content: 'corrected' });
+    expect(await of()).toEqual({ processing: [], failed: [] });
+  });
 
-    test('that keep their status are listed once, while others change theirs', async () => {
-      const given = Array.from({ length: 12 }, (_, n) =>
-        imported({ status: 'failed', createdAt: n }),
-      );
-      await project.import(given);
-      const [kept, changed] = [
-        given.filter((_, n) => n % 2 === 0),
-        given.filter((_, n) => n % 2 > 0),
-      ];
-      const left = changed.slice();
-      const pages = await walk(async (after) => {
-        const page = await project.tasks('failed', { limit: 2, after });
-        const next = left.shift();
-        if (next !== undefined) await project.update(next.id, { content: 'corrected' });
-        await project.import([imported({ status: 'failed', createdAt: 100 })]);
-        return page;
-      });
-      const seen = pages.flat().map(({ id }) => id);
-      expect(new Set(seen).size).toBe(seen.length);
-      for (const { id } of kept) expect(seen).toContain(id);
-      expect(seen.length).toBeLessThan(given.length);
-    });
+  test('leave the list when they complete, or when their memory is deleted', async () => {
+    const [one, two] = [await project.acceptOne(), await project.acceptOne()];
+    await complete(opened.storage, await claimOne(opened.storage));
+    expect(await ids('processing')).toHaveLength(1);
+    for (const id of [one, two]) await project.remove(id);
+    expect(await ids('processing')).toEqual([]);
+  });
 
-    test('are those of the project, and of the user of a bound key', async () => {
-      const other = await newProject(opened);
-      for (const status of ['processing', 'failed'] as const) {
-        const [u, v, theirs] = ['u', 'v', 'u'].map((userId) => imported({ userId, status }));
-        if (u === undefined || v === undefined || theirs === undefined) throw new Error();
-        await project.import([u, v]);
-        await other.import([theirs]);
-        expect((await ids(status)).sort()).toEqual([u.id, v.id].sort());
-        expect(await ids(status, { onlyUserId: 'u' })).toEqual([u.id]);
-        expect(await ids(status, { onlyUserId: 'w' })).toEqual([]);
-      }
-    });
+  test.each(['processing', 'failed'] as const)('that are %s have pages', async (status) => {
+    const times = [5, 3, 5, 9, 5, 1, 3];
+    const given = times.map((createdAt) => imported({ status, createdAt }));
+    await project.import(given);
+    const key = ({ createdAt, id }: StoredMemory) => `${createdAt} ${id}`;
+    const sorted = given.map(key).sort().reverse();
+    for (const limit of [1, 2, 7, 8]) {
+      const pages = await walk((after) => project.tasks(status, { limit, after }));
+      const seen = pages.flat().map((one) => `${Date.parse(one.createdAt)} ${one.id}`);
+      expect(seen).toEqual(sorted);
+      expect(pages).toHaveLength(Math.ceil(times.length / limit));
+    }
+    const invalid = { code: 'invalid_request', details: [{ field: 'cursor' }] };
+    expect(await rejectionOf(project.tasks(status, { after: 'x' }))).toMatchObject(invalid);
+  });
 
-    test('of expired memories are omitted', async () => {
-      for (const status of ['processing', 'failed'] as const) {
-        const given = imported({ status, expiresAt: 3_000 });
-        await project.import([given]);
-        expect(await ids(status, { now: 2_999 })).toEqual([given.id]);
-        expect(await ids(status, { now: 3_000 })).toEqual([]);
-      }
+  test('that keep their status are listed once, while others change theirs', async () => {
+    const given = Array.from({ length: 12 }, (_, n) =>
+      imported({ status: 'failed', createdAt: n }),
+    );
+    await project.import(given);
+    const [kept, changed] = [
+      given.filter((_, n) => n % 2 === 0),
+      given.filter((_, n) => n % 2 > 0),
+    ];
+    const left = changed.slice();
+    const pages = await walk(async (after) => {
+      const page = await project.tasks('failed', { limit: 2, after });
+      const next = left.shift();
+      if (next !== undefined) await project.update(next.id, { content: 'corrected' });
+      await project.import([imported({ status: 'failed', createdAt: 100 })]);
+      return page;
     });
+    const seen = pages.flat().map(({ id }) => id);
+    expect(new Set(seen).size).toBe(seen.length);
+    for (const { id } of kept) expect(seen).toContain(id);
+    expect(seen.length).toBeLessThan(given.length);
+  });
 
-    test('with large texts are on shorter pages', async () => {
-      const large = Array.from({ length: 5 }, (_, n) =>
-        imported({ status: 'failed', createdAt: n, content: '語'.repeat(1_500_000) }),
-      );
-      await project.import(large);
-      const pages = await walk((after) => project.tasks('failed', { limit: 100, after }));
-      expect(pages.length).toBeGreaterThan(1);
-      expect(pages.flat()).toHaveLength(5);
-    });
+  test('are those of the project, and of the user of a bound key', async () => {
+    const other = await newProject(opened);
+    for (const status of ['processing', 'failed'] as const) {
+      const [u, v, theirs] = ['u', 'v', 'u'].map((userId) => imported({ userId, status }));
+      if (u === undefined || v === undefined || theirs === undefined) throw new Error();
+      await project.import([u, v]);
+      await other.import([theirs]);
+      expect((await ids(status)).sort()).toEqual([u.id, v.id].sort());
+      expect(await ids(status, { onlyUserId: 'u' })).toEqual([u.id]);
+      expect(await ids(status, { onlyUserId: 'w' })).toEqual([]);
+    }
+  });
+
+  test('of expired memories are omitted', async () => {
+    for (const status of ['processing', 'failed'] as const) {
+      const given = imported({ status, expiresAt: 3_000 });
+      await project.import([given]);
+      expect(await ids(status, { now: 2_999 })).toEqual([given.id]);
+      expect(await ids(status, { now: 3_000 })).toEqual([]);
+    }
+  });
+
+  test('with large texts are on shorter pages', async () => {
+    const large = Array.from({ length: 5 }, (_, n) =>
+      imported({ status: 'failed', createdAt: n, content: '語'.repeat(1_500_000) }),
+    );
+    await project.import(large);
+    const pages = await walk((after) => project.tasks('failed', { limit: 100, after }));
+    expect(pages.length).toBeGreaterThan(1);
+    expect(pages.flat()).toHaveLength(5);
   });
 }

@@ -1,115 +1,109 @@
-import { describe, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import type { Filter } from '../../server/storage/types/memories.ts';
 import { rejectionOf } from '../support/thrown.ts';
-import { imported, memory, type OpenStorage, record, walk } from './fixtures.ts';
-import { project, withStorage } from './suite.ts';
+import { imported, memory, record, walk } from './fixtures.ts';
+import { project } from './suite.ts';
 
 const foreignPositions = [
   ...['', 'x', 'x mem_1', '1 x', '12 mem_1 ', '99999999999999999999 mem_1', '.', 'x.mem_1'],
 ];
 
 /** Tests lists, filters and statuses. */
-export function testReads(name: string, open: OpenStorage): void {
-  describe(`${name}: lists`, () => {
-    withStorage(open);
+export function testLists(): void {
+  test.each(foreignPositions)('and exports reject the position %j', async (after) => {
+    const invalid = { code: 'invalid_request', details: [{ field: 'cursor' }] };
+    expect(await rejectionOf(project.page('u', { after }))).toMatchObject(invalid);
+    expect(await rejectionOf(project.exportPage({ after }))).toMatchObject(invalid);
+  });
 
-    test.each(foreignPositions)('and exports reject the position %j', async (after) => {
-      const invalid = { code: 'invalid_request', details: [{ field: 'cursor' }] };
-      expect(await rejectionOf(project.page('u', { after }))).toMatchObject(invalid);
-      expect(await rejectionOf(project.exportPage({ after }))).toMatchObject(invalid);
-    });
-
-    test('return every memory that existed at the first page exactly once', async () => {
-      const given = Array.from({ length: 9 }, (_, n) => imported({ createdAt: n }));
-      await project.import(given);
-      for (const order of ['asc', 'desc'] as const) {
-        const pages = await walk(async (after) => {
-          const page = await project.page('u', { order, limit: 2, after });
-          await project.import([imported({ createdAt: -1 }), imported({ createdAt: 100 })]);
-          return page;
-        });
-        const seen = pages.flat().map(({ id }) => id);
-        expect(new Set(seen).size).toBe(seen.length);
-        for (const { id } of given) expect(seen).toContain(id);
-      }
-    });
-
-    test('return shorter pages for large memories, and no empty page', async () => {
-      const megabyte = 'x'.repeat(1_000_000);
-      const large = Array.from({ length: 6 }, (_, n) => record({ content: `${n}${megabyte}` }));
-      await project.accept([...large, record({ content: megabyte.repeat(5) })]);
-      for (const filter of [{}, { type: 'document' } as const]) {
-        const pages = await walk((after) => project.page('u', { limit: 100, after, filter }));
-        expect(pages.length).toBeGreaterThan(1);
-        expect(Math.min(...pages.map((page) => page.length))).toBeGreaterThan(0);
-        expect(pages.flat()).toHaveLength(7);
-      }
-    });
-
-    /** Contains both texts of the filter, but the value belongs to another key. */
-    const seeming = '{"tag":"no","next":"yes"}';
-    const ofTag = (value: string): Partial<Filter> => ({ metadata: [{ key: 'tag', value }] });
-
-    test.each<[others: string, count: number, every: number, other: string, pages: number[]]>([
-      ['thousands between two matches', 4_100, 2_050, '{"tag":"no"}', [2]],
-      ['many', 5_000, 500, '{"tag":"no"}', [4, 4, 2]],
-      ['many that only seem to match', 600, 100, seeming, [4, 2]],
-    ])('with a filter skip other memories: %s', async (_, count, every, other, lengths) => {
-      const isMatch = (n: number) => (n + 1) % every === 0;
-      const given = Array.from({ length: count }, (_, createdAt) => {
-        return imported({ createdAt, metadata: isMatch(createdAt) ? '{"tag":"yes"}' : other });
+  test('return every memory that existed at the first page exactly once', async () => {
+    const given = Array.from({ length: 9 }, (_, n) => imported({ createdAt: n }));
+    await project.import(given);
+    for (const order of ['asc', 'desc'] as const) {
+      const pages = await walk(async (after) => {
+        const page = await project.page('u', { order, limit: 2, after });
+        await project.import([imported({ createdAt: -1 }), imported({ createdAt: 100 })]);
+        return page;
       });
-      await project.import(given);
-      const wanted = given.filter((_, n) => isMatch(n)).map(({ id }) => id);
-      for (const order of ['asc', 'desc'] as const) {
-        const walkTag = (value: string) => {
-          const range = { filter: ofTag(value), order, limit: 4 };
-          return walk((after) => project.page('u', { ...range, after }));
-        };
-        const pages = await walkTag('yes');
-        expect(pages.map((page) => page.length)).toEqual(lengths);
-        const ids = pages.flat().map(({ id }) => id);
-        expect(ids).toEqual(order === 'asc' ? wanted : wanted.toReversed());
-        expect(await walkTag('maybe')).toEqual([[]]);
-      }
-    });
+      const seen = pages.flat().map(({ id }) => id);
+      expect(new Set(seen).size).toBe(seen.length);
+      for (const { id } of given) expect(seen).toContain(id);
+    }
+  });
 
-    test('continue after a memory that is several times as large as a page', async () => {
-      const huge = imported({ content: '語'.repeat(4_500_000), createdAt: 1 });
-      const small = imported({ createdAt: 2 });
-      await project.import([huge, small]);
-      const pages = await walk((after) => project.page('u', { order: 'asc', limit: 100, after }));
-      expect(pages.flat().map(({ id }) => id)).toEqual([huge.id, small.id]);
+  test('return shorter pages for large memories, and no empty page', async () => {
+    const megabyte = 'x'.repeat(1_000_000);
+    const large = Array.from({ length: 6 }, (_, n) => record({ content: `${n}${megabyte}` }));
+    await project.accept([...large, record({ content: megabyte.repeat(5) })]);
+    for (const filter of [{}, { type: 'document' } as const]) {
+      const pages = await walk((after) => project.page('u', { limit: 100, after, filter }));
+      expect(pages.length).toBeGreaterThan(1);
+      expect(Math.min(...pages.map((page) => page.length))).toBeGreaterThan(0);
+      expect(pages.flat()).toHaveLength(7);
+    }
+  });
+
+  /** Contains both texts of the filter, but the value belongs to another key. */
+  const seeming = '{"tag":"no","next":"yes"}';
+  const ofTag = (value: string): Partial<Filter> => ({ metadata: [{ key: 'tag', value }] });
+
+  test.each<[others: string, count: number, every: number, other: string, pages: number[]]>([
+    ['thousands between two matches', 4_100, 2_050, '{"tag":"no"}', [2]],
+    ['many', 5_000, 500, '{"tag":"no"}', [4, 4, 2]],
+    ['many that only seem to match', 600, 100, seeming, [4, 2]],
+  ])('with a filter skip other memories: %s', async (_, count, every, other, lengths) => {
+    const isMatch = (n: number) => (n + 1) % every === 0;
+    const given = Array.from({ length: count }, (_, createdAt) => {
+      return imported({ createdAt, metadata: isMatch(createdAt) ? '{"tag":"yes"}' : other });
+    });
+    await project.import(given);
+    const wanted = given.filter((_, n) => isMatch(n)).map(({ id }) => id);
+    for (const order of ['asc', 'desc'] as const) {
+      const walkTag = (value: string) => {
+        const range = { filter: ofTag(value), order, limit: 4 };
+        return walk((after) => project.page('u', { ...range, after }));
+      };
+      const pages = await walkTag('yes');
+      expect(pages.map((page) => page.length)).toEqual(lengths);
+      const ids = pages.flat().map(({ id }) => id);
+      expect(ids).toEqual(order === 'asc' ? wanted : wanted.toReversed());
+      expect(await walkTag('maybe')).toEqual([[]]);
+    }
+  });
+
+  test('continue after a memory that is several times as large as a page', async () => {
+    const huge = imported({ content: '語'.repeat(4_500_000), createdAt: 1 });
+    const small = imported({ createdAt: 2 });
+    await project.import([huge, small]);
+    const pages = await walk((after) => project.page('u', { order: 'asc', limit: 100, after }));
+    expect(pages.flat().map(({ id }) => id)).toEqual([huge.id, small.id]);
+  });
+}
+
+export function testStatuses(): void {
+  test('of a saved memory count the chunks of its text', async () => {
+    const given = memory({ content: 'x'.repeat(2_500) });
+    await project.save(given, { at: 7 });
+    expect(await project.status(given.id)).toEqual({
+      memoryId: given.id,
+      status: 'complete',
+      chunksComplete: 3,
+      chunksTotal: 3,
+      attempts: 0,
+      errorMessage: null,
+      createdAt: 7,
+      updatedAt: 7,
     });
   });
 
-  describe(`${name}: statuses`, () => {
-    withStorage(open);
-
-    test('of a saved memory count the chunks of its text', async () => {
-      const given = memory({ content: 'x'.repeat(2_500) });
-      await project.save(given, { at: 7 });
-      expect(await project.status(given.id)).toEqual({
-        memoryId: given.id,
-        status: 'complete',
-        chunksComplete: 3,
-        chunksTotal: 3,
-        attempts: 0,
-        errorMessage: null,
-        createdAt: 7,
-        updatedAt: 7,
-      });
-    });
-
-    test('of ids that contain NUL are omitted, and other operations find no such memory', async () => {
-      const given = memory();
-      await project.save(given);
-      const id = 'mem_\0';
-      expect(await project.statuses([id, given.id])).toMatchObject([{ memoryId: given.id }]);
-      expect(await project.get(id)).toBeNull();
-      expect(await project.status(id)).toBeNull();
-      const update = project.update(id, { content: 'x' });
-      expect(await rejectionOf(update)).toMatchObject({ code: 'not_found' });
-    });
+  test('of ids that contain NUL are omitted, and other operations find no such memory', async () => {
+    const given = memory();
+    await project.save(given);
+    const id = 'mem_\0';
+    expect(await project.statuses([id, given.id])).toMatchObject([{ memoryId: given.id }]);
+    expect(await project.get(id)).toBeNull();
+    expect(await project.status(id)).toBeNull();
+    const update = project.update(id, { content: 'x' });
+    expect(await rejectionOf(update)).toMatchObject({ code: 'not_found' });
   });
 }

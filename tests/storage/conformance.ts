@@ -1,4 +1,4 @@
-import { afterAll } from 'bun:test';
+import { afterAll, describe } from 'bun:test';
 import { testErasure } from './conformance-erasure.ts';
 import { testExpiry } from './conformance-expiry.ts';
 import { testExternalIds } from './conformance-external-ids.ts';
@@ -8,19 +8,43 @@ import { testKeys } from './conformance-keys.ts';
 import { testLeases } from './conformance-leases.ts';
 import { testMemories } from './conformance-memories.ts';
 import { testParts } from './conformance-parts.ts';
-import { testProject } from './conformance-project.ts';
-import { testReads } from './conformance-reads.ts';
+import { testMeasurements, testProjectTasks } from './conformance-project.ts';
+import { testLists, testStatuses } from './conformance-reads.ts';
 import { testRetries } from './conformance-retries.ts';
 import { testSearch } from './conformance-search.ts';
-import { testTasks } from './conformance-tasks.ts';
+import { testFullQueue, testTasks } from './conformance-tasks.ts';
 import { testTransfer } from './conformance-transfer.ts';
 import { testUnchanged } from './conformance-unchanged.ts';
 import { testVectors } from './conformance-vectors.ts';
 import type { Opened, OpenStorage } from './fixtures.ts';
+import { withStorage } from './suite.ts';
+
+/** Erasures first: each rebuilds the file, which the parts with large texts make larger. */
+const parts: [what: string, testPart: () => void][] = [
+  ['the erasure of a user', testErasure],
+  ['memories', testMemories],
+  ['a save with an external id', testExternalIds],
+  ['isolation', testIsolation],
+  ['an expired memory', testExpiry],
+  ['idempotency', testIdempotency],
+  ['tasks', testTasks],
+  ['a lease', testLeases],
+  ['retries', testRetries],
+  ['keys', testKeys],
+  ['a write that changes nothing', testUnchanged],
+  ['vectors', testVectors],
+  ['import and export', testTransfer],
+  ['a search', testSearch],
+  ['lists', testLists],
+  ['statuses', testStatuses],
+  ['a measurement', testMeasurements],
+  ['the tasks of a project', testProjectTasks],
+  ['a part of a content', testParts],
+];
 
 /** Tests that the backend that `open` opens keeps the promises made in storage.ts. */
 export function testConformance(name: string, open: OpenStorage): void {
-  /** All parts use one storage, but for those with a small queue. */
+  /** All parts use one storage, but for that with a small queue. */
   let shared: Promise<Opened> | undefined;
   let dispose: Opened['dispose'] | undefined;
   async function openShared(): Promise<Opened> {
@@ -28,33 +52,16 @@ export function testConformance(name: string, open: OpenStorage): void {
     dispose = opened.dispose;
     return Object.assign(opened, { dispose: async () => {} });
   }
-  const openPart: OpenStorage = (options) => {
-    if (options !== undefined) return open(options);
-    shared ??= openShared();
-    return shared;
-  };
   afterAll(() => dispose?.());
 
-  // Erasures first: each rebuilds the file, which the parts with large texts make larger.
-  for (const testPart of [
-    testErasure,
-    testMemories,
-    testExternalIds,
-    testIsolation,
-    testExpiry,
-    testIdempotency,
-    testTasks,
-    testLeases,
-    testRetries,
-    testKeys,
-    testUnchanged,
-    testVectors,
-    testTransfer,
-    testSearch,
-    testReads,
-    testProject,
-    testParts,
-  ]) {
-    testPart(name, openPart);
+  for (const [what, testPart] of parts) {
+    describe(`${name}: ${what}`, () => {
+      withStorage(() => (shared ??= openShared()));
+      testPart();
+    });
   }
+  describe(`${name}: a full queue`, () => {
+    withStorage(() => open({ smallQueue: true }));
+    testFullQueue();
+  });
 }
