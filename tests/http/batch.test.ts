@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
 import {
   ask,
@@ -13,6 +13,8 @@ import {
 import { loneSurrogate } from '../support/inputs.ts';
 import { withProject } from '../support/server.ts';
 
+/* POST /v1/ingest/batch. */
+
 const server = await withProject();
 
 async function batch(items: unknown[]): Promise<BatchAccepted> {
@@ -22,117 +24,111 @@ async function batch(items: unknown[]): Promise<BatchAccepted> {
 const entry = { author: 'user', content: 'Help' };
 const id = expect.stringMatching(/^mem_\w+$/);
 
-describe('POST /v1/ingest/batch', () => {
-  test('returns 202 with an id for each item, of any type, in order', async () => {
-    const userId = newUser();
-    const types = ['event', 'profile', 'ticket', 'document', 'conversation'];
-    const answer = await batch([
-      { type: 'event', userId, data: { name: 'signed_up', plan: 'pro' } },
-      { type: 'profile', userId, data: { summary: 'A person' } },
-      { type: 'ticket', userId, data: { subject: 'S', comments: [entry] } },
-      { type: 'document', userId, data: { text: 'T' } },
-      { type: 'conversation', userId, data: { messages: [entry] } },
-    ]);
-    expect(answer).toEqual({
-      accepted: 5,
-      failedCount: 0,
-      items: types.map((_, index) => ({ index, memoryId: id, status: 'processing' })),
-      failed: [],
-    });
-    const memories = await Promise.all(answer.items.map((i) => getMemory(server, i.memoryId)));
-    expect(memories.map(({ type }) => type as string)).toEqual(types);
-    expect(memories.map(({ content }) => content)).toEqual([
-      'signed_up\nplan: pro',
-      'A person',
-      'S\n\nuser: Help',
-      'T',
-      'user: Help',
-    ]);
-    await Promise.all(answer.items.map(({ memoryId }) => whenComplete(server, memoryId)));
+test('returns 202 with an id for each item, of any type, in order', async () => {
+  const userId = newUser();
+  const types = ['event', 'profile', 'ticket', 'document', 'conversation'];
+  const answer = await batch([
+    { type: 'event', userId, data: { name: 'signed_up', plan: 'pro' } },
+    { type: 'profile', userId, data: { summary: 'A person' } },
+    { type: 'ticket', userId, data: { subject: 'S', comments: [entry] } },
+    { type: 'document', userId, data: { text: 'T' } },
+    { type: 'conversation', userId, data: { messages: [entry] } },
+  ]);
+  expect(answer).toEqual({
+    accepted: 5,
+    failedCount: 0,
+    items: types.map((_, index) => ({ index, memoryId: id, status: 'processing' })),
+    failed: [],
   });
+  const memories = await Promise.all(answer.items.map((i) => getMemory(server, i.memoryId)));
+  expect(memories.map(({ type }) => type as string)).toEqual(types);
+  expect(memories.map(({ content }) => content)).toEqual([
+    'signed_up\nplan: pro',
+    'A person',
+    'S\n\nuser: Help',
+    'T',
+    'user: Help',
+  ]);
+  await Promise.all(answer.items.map(({ memoryId }) => whenComplete(server, memoryId)));
+});
 
-  const data = { text: 'x' };
-  const badItems: [name: string, item: unknown, field: string][] = [
-    ['null', null, ''],
-    ['a string', 'x', ''],
-    ['a list', [], ''],
-    ['no type', { userId: 'u', data }, 'type'],
-    ['an unknown type', { type: 'memory', userId: 'u', data }, 'type'],
-    ['no userId', { type: 'document', data }, 'userId'],
-    ['no data', { type: 'document', userId: 'u' }, 'data'],
-    ['an unknown field', { type: 'document', userId: 'u', data, more: 1 }, 'more'],
-    [
-      'an unknown field of data',
-      { type: 'document', userId: 'u', data: { ...data, b: 1 } },
-      'data.b',
-    ],
-    [
-      'a lone surrogate',
-      { type: 'event', userId: 'u', data: { name: loneSurrogate } },
-      'data.name',
-    ],
-    ['bad metadata', { type: 'document', userId: 'u', data, metadata: [] }, 'metadata'],
-    [
-      'a comment without content',
-      { type: 'ticket', userId: 'u', data: { subject: 'S', comments: [entry, { author: 'x' }] } },
-      'data.comments.1.content',
-    ],
-  ];
+const data = { text: 'x' };
+const badItems: [name: string, item: unknown, field: string][] = [
+  ['null', null, ''],
+  ['a string', 'x', ''],
+  ['a list', [], ''],
+  ['no type', { userId: 'u', data }, 'type'],
+  ['an unknown type', { type: 'memory', userId: 'u', data }, 'type'],
+  ['no userId', { type: 'document', data }, 'userId'],
+  ['no data', { type: 'document', userId: 'u' }, 'data'],
+  ['an unknown field', { type: 'document', userId: 'u', data, more: 1 }, 'more'],
+  [
+    'an unknown field of data',
+    { type: 'document', userId: 'u', data: { ...data, b: 1 } },
+    'data.b',
+  ],
+  ['a lone surrogate', { type: 'event', userId: 'u', data: { name: loneSurrogate } }, 'data.name'],
+  ['bad metadata', { type: 'document', userId: 'u', data, metadata: [] }, 'metadata'],
+  [
+    'a comment without content',
+    { type: 'ticket', userId: 'u', data: { subject: 'S', comments: [entry, { author: 'x' }] } },
+    'data.comments.1.content',
+  ],
+];
 
-  test('rejects only the invalid items, and names their fields', async () => {
-    const userId = newUser();
-    const good = { type: 'document', userId, data };
-    const { failed, ...answer } = await batch([...badItems.map(([, bad]) => bad), good]);
-    for (const [index, [name, , field]] of badItems.entries()) {
-      const message = expect.stringMatching(field === '' ? /./ : new RegExp(`^${field}: .`));
-      const error = { index, error: 'invalid_request', message };
-      expect({ name, ...failed[index] }).toEqual({ name, ...error });
-    }
-    expect(answer).toEqual({
-      accepted: 1,
-      failedCount: badItems.length,
-      items: [{ index: badItems.length, memoryId: id, status: 'processing' }],
-    });
-    expect((await getPage(server, userId)).items).toHaveLength(1);
+test('rejects only the invalid items, and names their fields', async () => {
+  const userId = newUser();
+  const good = { type: 'document', userId, data };
+  const { failed, ...answer } = await batch([...badItems.map(([, bad]) => bad), good]);
+  for (const [index, [name, , field]] of badItems.entries()) {
+    const message = expect.stringMatching(field === '' ? /./ : new RegExp(`^${field}: .`));
+    const error = { index, error: 'invalid_request', message };
+    expect({ name, ...failed[index] }).toEqual({ name, ...error });
+  }
+  expect(answer).toEqual({
+    accepted: 1,
+    failedCount: badItems.length,
+    items: [{ index: badItems.length, memoryId: id, status: 'processing' }],
   });
+  expect((await getPage(server, userId)).items).toHaveLength(1);
+});
 
-  test('returns 202 even if every item fails', async () => {
-    const answer = await batch(badItems.map(([, bad]) => bad));
-    expect(answer).toMatchObject({ accepted: 0, items: [], failedCount: badItems.length });
-    expect(answer.failed.map(({ index }) => index)).toEqual(badItems.map((_, index) => index));
-  });
+test('returns 202 even if every item fails', async () => {
+  const answer = await batch(badItems.map(([, bad]) => bad));
+  expect(answer).toMatchObject({ accepted: 0, items: [], failedCount: badItems.length });
+  expect(answer.failed.map(({ index }) => index)).toEqual(badItems.map((_, index) => index));
+});
 
-  test('returns 202 with 1,000 items', async () => {
-    const userId = newUser();
-    const answer = await batch(Array(1_000).fill({ type: 'event', userId, data: { name: 'n' } }));
-    expect(answer).toMatchObject({ accepted: 1_000, failedCount: 0 });
-    expect(new Set(answer.items.map(({ memoryId }) => memoryId)).size).toBe(1_000);
-  });
+test('returns 202 with 1,000 items', async () => {
+  const userId = newUser();
+  const answer = await batch(Array(1_000).fill({ type: 'event', userId, data: { name: 'n' } }));
+  expect(answer).toMatchObject({ accepted: 1_000, failedCount: 0 });
+  expect(new Set(answer.items.map(({ memoryId }) => memoryId)).size).toBe(1_000);
+});
 
-  const good = { type: 'event', userId: 'refused', data: { name: 'n' } };
-  test.each<[name: string, body: unknown, field: string]>([
-    ['a list', [good], ''],
-    ['null', null, ''],
-    ['no items', {}, 'items'],
-    ['items that are null', { items: null }, 'items'],
-    ['items that are an object', { items: { 0: good } }, 'items'],
-    ['an empty list of items', { items: [] }, 'items'],
-    ['1,001 items', { items: Array(1_001).fill(good) }, 'items'],
-    ['an unknown field', { items: [good], userId: 'refused' }, 'userId'],
-  ])('returns 400 for an invalid body: %s', async (_, body, field) => {
-    expectInvalid(await ask(server, 'POST', '/v1/ingest/batch', { body }), field);
-    expect((await getPage(server, 'refused')).items).toEqual([]);
-  });
+const good = { type: 'event', userId: 'refused', data: { name: 'n' } };
+test.each<[name: string, body: unknown, field: string]>([
+  ['a list', [good], ''],
+  ['null', null, ''],
+  ['no items', {}, 'items'],
+  ['items that are null', { items: null }, 'items'],
+  ['items that are an object', { items: { 0: good } }, 'items'],
+  ['an empty list of items', { items: [] }, 'items'],
+  ['1,001 items', { items: Array(1_001).fill(good) }, 'items'],
+  ['an unknown field', { items: [good], userId: 'refused' }, 'userId'],
+])('returns 400 for an invalid body: %s', async (_, body, field) => {
+  expectInvalid(await ask(server, 'POST', '/v1/ingest/batch', { body }), field);
+  expect((await getPage(server, 'refused')).items).toEqual([]);
+});
 
-  test('a large body gets the same errors as a small one', async () => {
-    // The items of a body over 64 KiB are parsed one by one.
-    const send = async (items: string) => {
-      const answer = await askRaw(server, 'POST', '/v1/ingest/batch', `{"items":[${items}]}`);
-      return { ...bodyOf<object>(answer, 400), requestId: '' };
-    };
-    const blank = ' \t\r\n'.repeat(20_000);
-    expect(await send(blank)).toEqual(await send(''));
-    expect(await send(`${blank},${blank}`)).toEqual(await send(','));
-    expect(await send(`{}${blank},`)).toEqual(await send('{},'));
-  });
+test('a large body gets the same errors as a small one', async () => {
+  // The items of a body over 64 KiB are parsed one by one.
+  const send = async (items: string) => {
+    const answer = await askRaw(server, 'POST', '/v1/ingest/batch', `{"items":[${items}]}`);
+    return { ...bodyOf<object>(answer, 400), requestId: '' };
+  };
+  const blank = ' \t\r\n'.repeat(20_000);
+  expect(await send(blank)).toEqual(await send(''));
+  expect(await send(`${blank},${blank}`)).toEqual(await send(','));
+  expect(await send(`{}${blank},`)).toEqual(await send('{},'));
 });
