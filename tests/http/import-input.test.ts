@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { Imported } from '../../sdk/contract/transfer.ts';
-import { ask, bodyOf, expectInvalid, getMemory, getPage, newUser } from '../support/http.ts';
+import { ask, expectInvalid, getMemory, getPage, importAll, newUser } from '../support/http.ts';
 import { badMetadata, badTexts, withValue } from '../support/inputs.ts';
 import { withProject } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
@@ -8,10 +7,6 @@ import { importable } from '../support/writes.ts';
 /* What POST /v1/import accepts. */
 
 const server = await withProject();
-
-async function importAll(items: unknown[], into = server): Promise<Imported> {
-  return bodyOf(await ask(into, 'POST', '/v1/import', { body: { items } }), 200);
-}
 
 const badVersions: [name: string, value: unknown][] = [
   ['null', null],
@@ -65,7 +60,7 @@ const bad = [
 test('rejects only the invalid items, and names their fields', async () => {
   const [one, two] = [newUser(), newUser()];
   const broken = bad.map(([field, _, value]) => withValue(importable(one), field, value));
-  const { failed, ...counts } = await importAll([...broken, importable(two)]);
+  const { failed, ...counts } = await importAll(server, [...broken, importable(two)]);
   for (const [index, [field, name]] of bad.entries()) {
     const message = expect.stringMatching(new RegExp(`^${field}: .`));
     const error = { index, error: 'invalid_request', message };
@@ -82,11 +77,11 @@ test.each([
   ['a list', []],
   ['a number', 1],
 ])('rejects an item that is not an object: %s', async (_, item) => {
-  expect(await importAll([item])).toMatchObject({ imported: 0, failed: [{ index: 0 }] });
+  expect(await importAll(server, [item])).toMatchObject({ imported: 0, failed: [{ index: 0 }] });
 });
 
 test('the error of an item names three of its invalid fields', async () => {
-  const { failed } = await importAll([{ id: newUser(), createdAt: 'yesterday' }]);
+  const { failed } = await importAll(server, [{ id: newUser(), createdAt: 'yesterday' }]);
   expect(failed).toEqual([
     {
       index: 0,
@@ -99,7 +94,9 @@ test('the error of an item names three of its invalid fields', async () => {
 test('converts times to UTC', async () => {
   const userId = newUser();
   const createdAt = '2026-11-20T12:00:00.123456+02:00';
-  await importAll([{ ...importable(userId), createdAt, updatedAt: '0000-01-01t00:00:00z' }]);
+  await importAll(server, [
+    { ...importable(userId), createdAt, updatedAt: '0000-01-01t00:00:00z' },
+  ]);
   expect(await getMemory(server, `mem_${userId}`)).toMatchObject({
     createdAt: '2026-11-20T10:00:00.123Z',
     updatedAt: '0000-01-01T00:00:00.000Z',
@@ -108,7 +105,7 @@ test('converts times to UTC', async () => {
 
 test('stores version 1 for an item without a version', async () => {
   const userId = newUser();
-  await importAll([withValue(importable(userId), 'version', undefined)]);
+  await importAll(server, [withValue(importable(userId), 'version', undefined)]);
   expect(await getMemory(server, `mem_${userId}`)).toEqual(importable(userId));
 });
 
@@ -116,8 +113,12 @@ test('skips an existing id and keeps its memory, even within one import', async 
   const userId = newUser();
   const first = importable(userId);
   const second = { ...first, content: 'another', userId: newUser() };
-  expect(await importAll([first, second])).toMatchObject({ imported: 1, skipped: 1 });
-  expect(await importAll([second])).toMatchObject({ imported: 0, skipped: 1, failedCount: 0 });
+  expect(await importAll(server, [first, second])).toMatchObject({ imported: 1, skipped: 1 });
+  expect(await importAll(server, [second])).toMatchObject({
+    imported: 0,
+    skipped: 1,
+    failedCount: 0,
+  });
   expect(await getMemory(server, first.id)).toEqual(first);
   expect((await getPage(server, second.userId)).items).toEqual([]);
 });
@@ -130,7 +131,7 @@ test.each([['crm'], [null]])(
     const second = { ...first, id: `${first.id}_2` };
     const message = expect.stringContaining('externalId');
     const failed = [{ index: 1, error: 'invalid_request', message }];
-    expect(await importAll([first, second])).toMatchObject({
+    expect(await importAll(server, [first, second])).toMatchObject({
       imported: 1,
       failedCount: 1,
       failed,
@@ -142,7 +143,7 @@ test.each([['crm'], [null]])(
       { ...second, id: `${first.id}_4`, externalId: null },
       { ...second, id: `${first.id}_5`, externalId: null },
     ];
-    expect(await importAll(others)).toMatchObject({ imported: 4, failedCount: 0 });
+    expect(await importAll(server, others)).toMatchObject({ imported: 4, failedCount: 0 });
   },
 );
 
@@ -152,7 +153,7 @@ test('lists failed items in order, regardless of the reason', async () => {
   const [a, b, c] = ['a', 'b', 'c'].map((name) => {
     return { ...importable(userId), ...externalKey, id: `mem_${userId}_${name}` };
   });
-  const { failed } = await importAll([a, null, b, null, c, a]);
+  const { failed } = await importAll(server, [a, null, b, null, c, a]);
   expect(failed.map(({ index }) => index)).toEqual([1, 2, 3, 4]);
 });
 
@@ -161,7 +162,7 @@ test('returns 200 with 1,000 items', async () => {
   const items = Array.from({ length: 1_000 }, (_, index) => {
     return { ...importable(userId), id: `mem_${userId}_${index}` };
   });
-  expect(await importAll(items)).toMatchObject({ imported: 1_000, skipped: 0 });
+  expect(await importAll(server, items)).toMatchObject({ imported: 1_000, skipped: 0 });
 });
 
 const good = importable('refused');

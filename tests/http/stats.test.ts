@@ -3,7 +3,7 @@ import type { Memory } from '../../sdk/contract/memory.ts';
 import type { Stats, UserPage } from '../../sdk/contract/project.ts';
 import type { TaskPage } from '../../sdk/contract/tasks.ts';
 import { misfit } from '../support/document.ts';
-import { ask, bodyOf, getPage, newUser, save, whenComplete } from '../support/http.ts';
+import { ask, bodyOf, getPage, importAll, newUser, save, whenComplete } from '../support/http.ts';
 import { type TestServer, withProject } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
 
@@ -21,13 +21,6 @@ const usersOf = async (as: TestServer, query: string) =>
 const tasksOf = async (as: TestServer, query: string) =>
   bodyOf<TaskPage>(await ask(as, 'GET', `/v1/tasks?${query}`), 200);
 const idsOf = (page: { items: { id: string }[] }) => page.items.map(({ id }) => id);
-
-async function importAll(memories: Memory[], as = project): Promise<void> {
-  for (let at = 0; at < memories.length; at += 1_000) {
-    const body = { items: memories.slice(at, at + 1_000) };
-    bodyOf(await ask(as, 'POST', '/v1/import', { body }), 200);
-  }
-}
 
 function complete(userId: string, fields: Partial<Memory> = {}): Memory {
   return { ...importable(userId), id: `mem_${crypto.randomUUID()}`, ...fields };
@@ -70,7 +63,7 @@ describe('GET /v1/stats', () => {
     );
     const ingested = await whenComplete(project, memoryId);
     const lost = failed('ben', { type: 'ticket', createdAt: '2020-01-01T00:00:00.000Z' });
-    await importAll([lost]);
+    await importAll(project, [lost]);
     const stats = await statsOf(project);
     expect(stats).toMatchObject({ users: 2, memories: 3, pending: 0, failed: 1, embedded: 0 });
     expect(stats.bytes).toBe(bytesOf(saved) + bytesOf(ingested) + bytesOf(lost));
@@ -132,7 +125,8 @@ describe('GET /v1/users', () => {
 
 test('many memories are measured once a minute, but the list of users is current', async () => {
   const many = Array.from({ length: 1_200 }, () => complete('many'));
-  await importAll([...many, complete('one')]);
+  await importAll(project, many.slice(0, 1_000));
+  await importAll(project, [...many.slice(1_000), complete('one')]);
   const before = await statsOf(project);
   expect(before).toMatchObject({ users: 2, memories: 1_201 });
   expect((await usersOf(project, 'order=bytes')).items).toHaveLength(2);
@@ -152,7 +146,7 @@ describe('GET /v1/tasks', () => {
   test('lists failed memories with attempts and error, newest first, in pages', async () => {
     const createdAt = (n: number) => new Date(Date.UTC(2026, 0, n + 1)).toISOString();
     const lost = Array.from({ length: 5 }, (_, n) => failed('ada', { createdAt: createdAt(n) }));
-    await importAll([...lost, complete('ada')]);
+    await importAll(project, [...lost, complete('ada')]);
     const expected = lost.map(({ id }) => id).reverse();
     const page = await tasksOf(project, 'status=failed');
     expect(misfit({ $ref: '#/components/schemas/TaskPage' }, page)).toBeNull();
@@ -168,8 +162,8 @@ describe('GET /v1/tasks', () => {
 
   test("has neither another project's memories nor, for a bound key, another user's", async () => {
     const [ada, ben] = [failed('ada'), failed('ben')];
-    await importAll([ada, ben], server);
-    await importAll([failed('ada')]);
+    await importAll(server, [ada, ben]);
+    await importAll(project, [failed('ada')]);
     expect(idsOf(await tasksOf(server, 'status=failed')).sort()).toEqual([ada.id, ben.id].sort());
     for (const readOnly of [false, true]) {
       const key = await server.createKey('default', { userId: 'ada', readOnly });
@@ -180,7 +174,7 @@ describe('GET /v1/tasks', () => {
 
 test('a search can be for memories of one status', async () => {
   const saved = complete('ada');
-  await importAll([failed('ada'), saved]);
+  await importAll(project, [failed('ada'), saved]);
   const search = async (status: string) => {
     const query = new URLSearchParams({ userId: 'ada', query: saved.content, status });
     const answer = await ask(project, 'GET', `/v1/memories/search?${query}`);

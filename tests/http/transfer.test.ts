@@ -2,13 +2,13 @@ import { describe, expect, test } from 'bun:test';
 import type { Memory } from '../../sdk/contract/memory.ts';
 import type { Page } from '../../sdk/contract/page.ts';
 import type { SearchAnswer } from '../../sdk/contract/search.ts';
-import type { Imported } from '../../sdk/contract/transfer.ts';
 import {
   ask,
   bodyOf,
   getMemory,
   getPage,
   getStatus,
+  importAll,
   ingest,
   newUser,
   save,
@@ -37,10 +37,6 @@ async function exportAll(from: TestServer, query = 'limit=1000'): Promise<Memory
     cursor = `&cursor=${nextCursor}`;
   }
   return all;
-}
-
-async function importAll(into: TestServer, items: unknown[]): Promise<Imported> {
-  return bodyOf(await ask(into, 'POST', '/v1/import', { body: { items } }), 200);
 }
 
 const entry = { author: 'user', content: 'Wo ist\nmeine Rückzahlung? 🧠' };

@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
+import { memoryBytes } from '../support/process.ts';
 import { until } from '../support/until.ts';
 import { keyed, memory, type Project } from './fixtures.ts';
 import { open, scrubbed } from './scrub.ts';
@@ -78,10 +79,6 @@ test.concurrent('documents that each exceed the size of a transaction are erased
   expect((await project.users()).items).toEqual([]);
 });
 
-const statusOf = () => readFileSync('/proc/self/status', 'utf8');
-const megabytesOf = (name: string) =>
-  Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(statusOf())?.[1]) / 1_024;
-
 test.skipIf(process.platform !== 'linux')(
   'a rebuild does not copy the file into memory',
   async () => {
@@ -93,9 +90,9 @@ test.skipIf(process.platform !== 'linux')(
     await project.erase('erased');
     // Resets VmHWM, the peak of the memory that this process uses.
     writeFileSync('/proc/self/clear_refs', '5');
-    const before = megabytesOf('VmRSS');
+    const before = memoryBytes(process.pid);
     await scrubbed(opened);
-    expect(megabytesOf('VmHWM') - before).toBeLessThan(100);
+    expect(memoryBytes(process.pid, 'VmHWM') - before).toBeLessThan(100 * 1024 * 1024);
   },
   30_000,
 );

@@ -4,6 +4,7 @@ import type { Accepted } from '../../sdk/contract/ingest.ts';
 import type { Memory, SavedMemory } from '../../sdk/contract/memory.ts';
 import type { Page } from '../../sdk/contract/page.ts';
 import type { IngestStatus } from '../../sdk/contract/status.ts';
+import type { Imported } from '../../sdk/contract/transfer.ts';
 import { send, type TestServer } from './server.ts';
 import { until } from './until.ts';
 
@@ -96,6 +97,10 @@ export async function save(server: TestServer, userId: string, content = 'a memo
 
 export async function ingest(server: TestServer, path: string, body: object) {
   return bodyOf<Accepted>(await ask(server, 'POST', path, { body }), 202);
+}
+
+export async function importAll(server: TestServer, items: unknown[]) {
+  return bodyOf<Imported>(await ask(server, 'POST', '/v1/import', { body: { items } }), 200);
 }
 
 export async function getMemory(server: TestServer, id: string) {
