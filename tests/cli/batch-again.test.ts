@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { temporaryFolder } from '../support/folder.ts';
-import { withProject } from '../support/server.ts';
-import { event, expectRan, lines, memoryAt, summaryOf } from './command.ts';
+import { event, expectRan, lines, summaryOf, withMemory } from './command.ts';
 
-const server = await withProject();
-const memory = memoryAt(server);
+const { server, memory } = await withMemory();
 
 const ticket = (userId: string, externalId: string | null, subject: string) => {
   const data = { subject, comments: [{ author: 'user', content: 'Hi' }] };

@@ -1,14 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { temporaryFolder } from '../support/folder.ts';
-import { withProject } from '../support/server.ts';
-import { event, expectRan, lines, memoryAt, summaryOf } from './command.ts';
+import { event, expectRan, lines, summaryOf, withMemory } from './command.ts';
 import { forward, startService } from './service.ts';
 import { shellAt } from './shell.ts';
 
-const server = await withProject();
-const memory = memoryAt(server);
-const shell = shellAt(() => server);
+const { server, memory } = await withMemory();
+const shell = shellAt(server);
 
 const batch = ['ingest', 'batch'];
 

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import { startTestServer, withProject } from '../support/server.ts';
-import { event, events, expectRan, lines, memoryAt, summaryOf } from './command.ts';
+import { startTestServer } from '../support/server.ts';
+import { event, events, expectRan, lines, memoryAt, summaryOf, withMemory } from './command.ts';
 import { forward, startService } from './service.ts';
 
-const server = await withProject();
-const memory = memoryAt(server);
+const { server, memory } = await withMemory();
 
 const summary = (accepted: number, replayed: number, failed: number) =>
   summaryOf({ accepted, replayed, failed });

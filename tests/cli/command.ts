@@ -3,7 +3,7 @@ import { run } from '../../cli/run.ts';
 import type { Output } from '../../cli/terminal/process-output.ts';
 import type { Terminal } from '../../cli/terminal/terminal.ts';
 import { noHome } from '../support/process.ts';
-import type { TestServer } from '../support/server.ts';
+import { type TestServer, withProject } from '../support/server.ts';
 
 export type Ran = { code: number; stdout: string; stderr: string };
 
@@ -53,6 +53,12 @@ export function memoryAt(server: TestServer) {
     const env = { MEMORY_BASE_URL: server.url, MEMORY_API_KEY: server.key, ...around.env };
     return memory(argv, { ...around, env });
   };
+}
+
+/** Gives a test file a project of its own, and a `memory` that uses it. */
+export async function withMemory() {
+  const server = await withProject();
+  return { server, memory: memoryAt(server) };
 }
 
 /** Runs `memory doctor`. `find` returns what it has found under a name. */

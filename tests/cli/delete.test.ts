@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { withProject } from '../support/server.ts';
-import { expectRan, memoryAt } from './command.ts';
+import { expectRan, withMemory } from './command.ts';
 
-const server = await withProject();
-const memory = memoryAt(server);
+const { server, memory } = await withMemory();
 
 async function fill(userId: string, count: number): Promise<void> {
   for (let n = 0; n < count; n += 1) await server.client.save({ userId, content: 'x' });

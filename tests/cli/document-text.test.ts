@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'bun:test';
-import { startTestServer, withProject } from '../support/server.ts';
-import { expectRan, lines, memoryAt } from './command.ts';
+import { startTestServer } from '../support/server.ts';
+import { expectRan, lines, withMemory } from './command.ts';
 import { type Files, foldersFor, names } from './folder.ts';
 
-const server = await withProject();
-const memory = memoryAt(server);
-const inFolder = foldersFor(() => memory);
+const { server, memory } = await withMemory();
+const inFolder = foldersFor(memory);
 
 const png = Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\n\0\0', 'latin1');
 

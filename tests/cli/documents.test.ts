@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import { renameSync, symlinkSync } from 'node:fs';
 import type { Memory } from '../../sdk/index.ts';
-import { withProject } from '../support/server.ts';
-import { expectRan, lines, memoryAt } from './command.ts';
+import { expectRan, lines, withMemory } from './command.ts';
 import { type Files, foldersFor, names } from './folder.ts';
 
-const server = await withProject();
-const memory = memoryAt(server);
-const inFolder = foldersFor(() => memory);
+const { server, memory } = await withMemory();
+const inFolder = foldersFor(memory);
 
 async function storedOf(userId: string): Promise<Map<string | null, Memory>> {
   const stored = new Map<string | null, Memory>();

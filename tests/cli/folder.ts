@@ -6,7 +6,7 @@ import { lines, type memoryAt, type Surroundings } from './command.ts';
 export type Files = Record<string, string | Uint8Array>;
 
 /** Creates temporary folders with files. `ingest` runs `memory ingest document` in the folder. */
-export function foldersFor(memory: () => ReturnType<typeof memoryAt>) {
+export function foldersFor(memory: ReturnType<typeof memoryAt>) {
   return function inFolder(userId: string, files: Files = {}) {
     const folder = temporaryFolder();
     const write = (more: Files) => {
@@ -20,10 +20,7 @@ export function foldersFor(memory: () => ReturnType<typeof memoryAt>) {
       ...folder,
       write,
       ingest: (argv: string[], around: Surroundings = {}) =>
-        memory()(['ingest', 'document', '--user', userId, ...argv], {
-          cwd: folder.path,
-          ...around,
-        }),
+        memory(['ingest', 'document', '--user', userId, ...argv], { cwd: folder.path, ...around }),
     };
   };
 }

@@ -1,12 +1,10 @@
 import { expect, test } from 'bun:test';
 import { newUser } from '../support/http.ts';
-import { withProject } from '../support/server.ts';
-import { expectRan, memoryAt, summaryOf } from './command.ts';
+import { expectRan, summaryOf, withMemory } from './command.ts';
 
 /* Imports messages from an export of ChatGPT. */
 
-const server = await withProject();
-const memory = memoryAt(server);
+const { server, memory } = await withMemory();
 
 const importFor = (userId: string, ...conversations: object[]) => {
   const argv = ['import', '--from', 'chatgpt', '--user', userId, '-'];

@@ -1,12 +1,10 @@
 import { expect, test } from 'bun:test';
 import { newUser } from '../support/http.ts';
-import { withProject } from '../support/server.ts';
-import { expectRan, memoryAt, summaryOf } from './command.ts';
+import { expectRan, summaryOf, withMemory } from './command.ts';
 
 /* Imports small files in the formats of other services. */
 
-const server = await withProject();
-const memory = memoryAt(server);
+const { server, memory } = await withMemory();
 
 const importFrom = (format: string, text: string, ...more: string[]) =>
   memory(['import', '--from', format, ...more, '-'], { stdin: text });

@@ -1,13 +1,11 @@
 import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { temporaryFolder } from '../support/folder.ts';
-import { withProject } from '../support/server.ts';
-import { memoryAt } from './command.ts';
+import { withMemory } from './command.ts';
 
 /* A list of messages for memory ingest chat, as model APIs use them. */
 
-const server = await withProject();
-const memory = memoryAt(server);
+const { server, memory } = await withMemory();
 
 const messages = [
   { role: 'user', content: 'Hi' },

@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { temporaryFolder } from '../support/folder.ts';
-import { withProject } from '../support/server.ts';
-import { memoryAt } from './command.ts';
+import { withMemory } from './command.ts';
 import { startService } from './service.ts';
 
-const server = await withProject();
-const memory = memoryAt(server);
+const { server, memory } = await withMemory();
 
 async function contentsOf(userId: string): Promise<string[]> {
   const contents: string[] = [];

@@ -1,12 +1,11 @@
 import { expect, test } from 'bun:test';
-import { withProject } from '../support/server.ts';
-import { events, expectRan, memoryAt, type Surroundings } from './command.ts';
+import { events, expectRan, type Surroundings, withMemory } from './command.ts';
 import { foldersFor } from './folder.ts';
 import { forward, startService } from './service.ts';
 
 /* If Ctrl-C or SIGTERM interrupts --wait, the command says how to continue waiting. */
 
-const server = await withProject();
+const { server, memory } = await withMemory();
 
 /** Starts a proxy that completes no memory and interrupts at the first status or list request. */
 function interruptedAt(signal: 'SIGINT' | 'SIGTERM') {
@@ -34,7 +33,7 @@ const onlyWaiting = (count: number) =>
 test('an interrupted --wait for many records says how to continue', async () => {
   await using proxy = interruptedAt('SIGINT');
   const argv = ['ingest', 'batch', '-', '--wait', '--json'];
-  const ran = await memoryAt(server)(argv, { ...proxy.around, stdin: events('many', 20) });
+  const ran = await memory(argv, { ...proxy.around, stdin: events('many', 20) });
   expect(JSON.parse(ran.stdout)).toMatchObject(interrupted);
   expectRan(ran, 130, onlyWaiting(20));
 });
@@ -42,14 +41,14 @@ test('an interrupted --wait for many records says how to continue', async () => 
 test('an interrupted --wait says how to continue if one record is invalid', async () => {
   await using proxy = interruptedAt('SIGTERM');
   const argv = ['ingest', 'record', '-', '--wait'];
-  const ran = await memoryAt(server)(argv, { ...proxy.around, stdin: `${events('many', 2)}\n{` });
+  const ran = await memory(argv, { ...proxy.around, stdin: `${events('many', 2)}\n{` });
   expect(ran.stderr).toMatch(onlyWaiting(2));
   expect({ code: ran.code, stdout: ran.stdout }).toEqual({ code: 143, stdout: '' });
 });
 
 test('an interrupted --wait for several documents says how to continue', async () => {
   await using proxy = interruptedAt('SIGINT');
-  using folder = foldersFor(() => memoryAt(server))('docs', { 'a.md': 'a', 'b.md': 'b' });
+  using folder = foldersFor(memory)('docs', { 'a.md': 'a', 'b.md': 'b' });
   const { code, stderr } = await folder.ingest(['.', '--wait'], proxy.around);
   expect(stderr).toMatch(onlyWaiting(2));
   expect(stderr).toEndWith('\nError: Interrupted.\n');
@@ -59,7 +58,7 @@ test('an interrupted --wait for several documents says how to continue', async (
 test('an interrupted --wait --json prints the id of one record on stderr', async () => {
   await using proxy = interruptedAt('SIGTERM');
   const argv = ['ingest', 'document', '--user', 'one', '-', '--wait', '--json'];
-  const ran = await memoryAt(server)(argv, { ...proxy.around, stdin: 'text' });
+  const ran = await memory(argv, { ...proxy.around, stdin: 'text' });
   const [one] = (await server.client.list({ userId: 'one' })).items;
   expect(ran.stderr).toEndWith(`Nothing is lost. Continue waiting: memory wait ${one?.id}\n`);
   expect(JSON.parse(ran.stdout)).toMatchObject(interrupted);
@@ -69,7 +68,7 @@ test('an interrupted --wait --json prints the id of one record on stderr', async
 test('an interrupted --wait prints the id of one record on stdout', async () => {
   await using proxy = interruptedAt('SIGINT');
   const argv = ['ingest', 'document', '--user', 'plain', '-', '--wait'];
-  const { code, stdout, stderr } = await memoryAt(server)(argv, { ...proxy.around, stdin: 'text' });
+  const { code, stdout, stderr } = await memory(argv, { ...proxy.around, stdin: 'text' });
   expect(stdout).toMatch(/^mem_\w+\n$/);
   expect(stderr).toEndWith(`Continue waiting: memory wait ${stdout}Error: Interrupted.\n`);
   expect(code).toBe(130);

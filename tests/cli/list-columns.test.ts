@@ -1,12 +1,10 @@
 import { expect, test } from 'bun:test';
-import { withProject } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
-import { lines, memoryAt } from './command.ts';
+import { lines, withMemory } from './command.ts';
 
 /* The columns of `memory list` on narrow terminals. */
 
-const server = await withProject();
-const memory = memoryAt(server);
+const { server, memory } = await withMemory();
 
 test('a narrower terminal drops first the age, then the type', async () => {
   const userId = 'dropped';

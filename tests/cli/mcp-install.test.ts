@@ -10,12 +10,11 @@ import {
 } from 'node:fs';
 import { installationOf } from '../../cli/commands/mcp-clients.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { withProject } from '../support/server.ts';
-import { expectRan, memoryAt, type Surroundings, testTerminal } from './command.ts';
+import { expectRan, type Surroundings, testTerminal, withMemory } from './command.ts';
 
 /* What transcripts/mcp.txt cannot show: other programs, links, systems and answers. */
 
-const server = await withProject();
+const { server, memory } = await withMemory();
 
 /** Creates a home directory whose profile contains the server's key. */
 async function homeOf() {
@@ -23,7 +22,7 @@ async function homeOf() {
   const profile = { baseUrl: server.url, keys: { [server.url]: { apiKey: server.key } } };
   await Bun.write(folder.file('.config/memory-service/profile.json'), JSON.stringify(profile));
   const install = (client: string, more: string[], around: Surroundings = {}) =>
-    memoryAt(server)(['mcp', 'install', client, '--user', 'ada', ...more], {
+    memory(['mcp', 'install', client, '--user', 'ada', ...more], {
       home: folder.path,
       ...around,
       env: { MEMORY_BASE_URL: '', MEMORY_API_KEY: '', ...around.env },

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { backend } from '../support/backend.ts';
-import { withProject } from '../support/server.ts';
-import { lines, memoryAt } from './command.ts';
+import { lines, withMemory } from './command.ts';
 
-const server = await withProject();
-const memory = memoryAt(server);
+const { server, memory } = await withMemory();
 
 const longText = 'To store a long text: memory ingest document --user <id> <file>';
 

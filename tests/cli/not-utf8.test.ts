@@ -1,13 +1,11 @@
 import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { temporaryFolder } from '../support/folder.ts';
-import { withProject } from '../support/server.ts';
-import { memoryAt } from './command.ts';
+import { withMemory } from './command.ts';
 
 /* Tests of files in another encoding, and of compressed data. */
 
-const server = await withProject();
-const memory = memoryAt(server);
+const { memory } = await withMemory();
 
 const record = JSON.stringify({ type: 'event', userId: 'u', data: { name: 'x' } });
 const text = `${record}\n${record}\n`;

@@ -1,11 +1,9 @@
 import { expect, test } from 'bun:test';
-import { withProject } from '../support/server.ts';
-import { lines, memoryAt } from './command.ts';
+import { lines, withMemory } from './command.ts';
 
 /* `1e999` is valid JSON, but JavaScript parses it as Infinity and would send it as null. */
 
-const server = await withProject();
-const memory = memoryAt(server);
+const { server, memory } = await withMemory();
 
 const words = 'must not contain a number outside the range of a double';
 const event = (n: string) =>

@@ -51,7 +51,7 @@ ofFile('a backup of a running server can be restored and served', async () => {
 });
 
 describe.skipIf(backend !== 'sqlite')('a backup to stdout', () => {
-  const shell = shellAt(() => server);
+  const shell = shellAt(server);
   const backup = () => `TMPDIR=${folder.path} $MEMORY backup - --database ${server.databaseUrl}`;
   const leftOver = () => readdirSync(folder.path).filter((name) => name.startsWith('memory-'));
 

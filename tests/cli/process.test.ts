@@ -2,19 +2,18 @@ import { describe, expect, test } from 'bun:test';
 import { closeSync, constants, openSync, readFileSync } from 'node:fs';
 import { temporaryFolder } from '../support/folder.ts';
 import { startChild } from '../support/process.ts';
-import { withProject } from '../support/server.ts';
 import { until } from '../support/until.ts';
-import { event, expectRan, memoryAt } from './command.ts';
+import { event, expectRan, withMemory } from './command.ts';
 import { program, shellAt } from './shell.ts';
 
 /* Tests that require a separate process: pipes, signals and exit codes. */
 
 const userId = 'big';
-const server = await withProject();
+const { server, memory } = await withMemory();
 const content = 'x'.repeat(60_000);
 for (let count = 0; count < 40; count += 1) await server.client.save({ userId, content });
 
-const shell = shellAt(() => server);
+const shell = shellAt(server);
 
 /** Opens a named pipe for writing. Returns undefined if no process reads from the pipe. */
 function openIfRead(fifo: string): number | undefined {
@@ -38,7 +37,7 @@ describe('a process', () => {
   );
 
   test('a slow pipe receives every byte of a long list', async () => {
-    const { stdout } = await memoryAt(server)(['list', '--user', userId, '--all']);
+    const { stdout } = await memory(['list', '--user', userId, '--all']);
     expect(stdout.length).toBeGreaterThan(2_400_000);
     const line = `$MEMORY list --user ${userId} --all | (sleep 0.3; wc -c)`;
     expect(Number((await shell(line).ended).stdout)).toBe(stdout.length);

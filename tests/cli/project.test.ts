@@ -1,17 +1,16 @@
 import { expect, test } from 'bun:test';
 import { backend } from '../support/backend.ts';
-import { withProject } from '../support/server.ts';
-import { memoryAt } from './command.ts';
+import { memoryAt, withMemory } from './command.ts';
 
 /* What transcripts/project.txt cannot show of memory stats: a service with metrics, a bound key. */
 
-const server = await withProject();
+const { server, memory } = await withMemory();
 
 test('the figures of a service with metrics include its files', async () => {
   await server.client.save({ userId: 'ben', content: 'x'.repeat(1_534) });
-  const { stdout } = await memoryAt(server)(['stats']);
+  const { stdout } = await memory(['stats']);
   expect(stdout).toMatch(/^databaseBytes\t\d+$/m);
-  const shown = await memoryAt(server)(['stats'], { terminal: 80 });
+  const shown = await memory(['stats'], { terminal: 80 });
   expect(shown.stdout).toMatch(/^bytes +1\.5 KiB$/m);
   // PostgreSQL has its own log.
   expect(/^logBytes +\d/m.test(shown.stdout)).toBe(backend === 'sqlite');

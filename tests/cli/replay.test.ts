@@ -1,11 +1,9 @@
 import { expect, test } from 'bun:test';
-import { withProject } from '../support/server.ts';
-import { memoryAt } from './command.ts';
+import { withMemory } from './command.ts';
 
 /* A replay after the memory has been deleted must not report the memory as existing. */
 
-const server = await withProject();
-const memory = memoryAt(server);
+const { server, memory } = await withMemory();
 
 const user = ['--user', 'replay'];
 

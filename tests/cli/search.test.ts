@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { json, startFaultServer } from '../support/fault-server.ts';
-import { withProject } from '../support/server.ts';
-import { lines, memoryAt } from './command.ts';
+import { lines, withMemory } from './command.ts';
 
 const userId = 'searcher';
-const server = await withProject();
-const memory = memoryAt(server);
+const { server, memory } = await withMemory();
 const metadata = { plan: 'pro' };
 await server.client.save({ userId, content: 'Asked for a refund\nof order 5512', metadata });
 await server.client.save({ userId, content: 'Likes 😀\u0007 «quoted» tea\u001b[31m' });

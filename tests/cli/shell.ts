@@ -5,15 +5,15 @@ import type { TestServer } from '../support/server.ts';
 export const program = [process.execPath, `${process.cwd()}/cli/main.ts`];
 
 /** Returns a function that runs shell lines against the server. $MEMORY expands to the command. */
-export function shellAt(server: () => TestServer) {
+export function shellAt(server: TestServer) {
   return (line: string, env: Record<string, string> = {}) => {
     const child = Bun.spawn(['bash', '-c', line], {
       env: {
         PATH: process.env.PATH,
         MEMORY: program.join(' '),
         ...noHome,
-        MEMORY_BASE_URL: server().url,
-        MEMORY_API_KEY: server().key,
+        MEMORY_BASE_URL: server.url,
+        MEMORY_API_KEY: server.key,
         ...env,
       },
       stdin: 'pipe',

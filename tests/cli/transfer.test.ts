@@ -3,13 +3,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { Memory } from '../../sdk/index.ts';
 import { dropped, json, startFaultServer } from '../support/fault-server.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { withProject } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
-import { expectRan, lines, memoryAt, summaryOf } from './command.ts';
+import { expectRan, lines, memoryAt, summaryOf, withMemory } from './command.ts';
 import { startService } from './service.ts';
 
-const server = await withProject();
-const memory = memoryAt(server);
+const { server, memory } = await withMemory();
 
 async function newProject(name: string) {
   const project = { ...server, key: await server.createKey(name) };

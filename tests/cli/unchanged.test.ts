@@ -1,13 +1,12 @@
 import { expect, test } from 'bun:test';
 import { holdTask } from '../support/queue.ts';
-import { withProject } from '../support/server.ts';
-import { lines, memoryAt } from './command.ts';
+import { lines, withMemory } from './command.ts';
 import { foldersFor } from './folder.ts';
 
-const server = await withProject();
+const { server, memory } = await withMemory();
 
 test('an unchanged document is printed with its current status, not that of its first response', async () => {
-  using folder = foldersFor(() => memoryAt(server))('now', { 'a.md': 'a', 'b.md': 'b' });
+  using folder = foldersFor(memory)('now', { 'a.md': 'a', 'b.md': 'b' });
   await folder.ingest(['.', '--wait']);
   const statuses = async (path: string) => {
     const { stdout } = await folder.ingest([path, '--json']);
@@ -19,14 +18,14 @@ test('an unchanged document is printed with its current status, not that of its 
 
 test('a document without an external id is stored each time, and never reported as unchanged', async () => {
   const ingest = ['ingest', 'document', '--user', 'stdin', '-'];
-  const send = () => memoryAt(server)(ingest, { stdin: 'the same text' });
+  const send = () => memory(ingest, { stdin: 'the same text' });
   const [first, second] = [await send(), await send()];
   expect(second.stdout).not.toBe(first.stdout);
   expect(first.stderr + second.stderr).not.toContain('Unchanged');
 });
 
 test('an unchanged document is sent again if its processing has failed', async () => {
-  using folder = foldersFor(() => memoryAt(server))('failed', { 'a.md': 'a' });
+  using folder = foldersFor(memory)('failed', { 'a.md': 'a' });
   const { stdout } = await folder.ingest(['a.md', '--wait']);
   const fail = await holdTask(server, stdout.trim());
   await fail('no luck');
@@ -37,7 +36,7 @@ test('an unchanged document is sent again if its processing has failed', async (
 });
 
 test('a document that the service already stores is unchanged, even if sent with a new key', async () => {
-  using folder = foldersFor(() => memoryAt(server))('key', { 'a.md': 'a', 'b.md': 'b' });
+  using folder = foldersFor(memory)('key', { 'a.md': 'a', 'b.md': 'b' });
   const { stdout } = await folder.ingest(['a.md', '--wait', '--idempotency-key', 'first']);
   const again = await folder.ingest(['a.md', '--idempotency-key', 'second']);
   expect(again.stdout).toBe(stdout);
@@ -47,7 +46,7 @@ test('a document that the service already stores is unchanged, even if sent with
 });
 
 test('a document is sent again if only its stored metadata has been changed', async () => {
-  using folder = foldersFor(() => memoryAt(server))('metadata', { 'a.md': '# From the file' });
+  using folder = foldersFor(memory)('metadata', { 'a.md': '# From the file' });
   const id = (await folder.ingest(['a.md', '--wait'])).stdout.trim();
   await server.client.update(id, { metadata: { title: 'By hand' } });
   expect((await folder.ingest(['a.md'])).stderr).toStartWith('Queued.');
@@ -55,7 +54,7 @@ test('a document is sent again if only its stored metadata has been changed', as
 });
 
 test('--wait waits for an unchanged document, too', async () => {
-  using folder = foldersFor(() => memoryAt(server))('waited', { 'a.md': 'a' });
+  using folder = foldersFor(memory)('waited', { 'a.md': 'a' });
   const { stdout } = await folder.ingest(['a.md']);
   const again = await folder.ingest(['a.md', '--wait']);
   expect(again).toEqual({ code: 0, stdout, stderr: 'Complete.\n' });

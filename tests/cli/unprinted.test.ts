@@ -11,7 +11,7 @@ import { shellAt } from './shell.ts';
 
 const server = await withProject();
 
-const shell = shellAt(() => server);
+const shell = shellAt(server);
 
 /** Runs a command whose stdout is a pipe without a reader. */
 async function unread(command: string, env: Record<string, string> = {}) {

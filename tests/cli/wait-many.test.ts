@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test';
 import type { IngestStatuses } from '../../sdk/index.ts';
-import { startTestServer, withProject } from '../support/server.ts';
-import { events, expectRan, lines, memoryAt } from './command.ts';
+import { startTestServer } from '../support/server.ts';
+import { events, expectRan, lines, memoryAt, withMemory } from './command.ts';
 import { foldersFor } from './folder.ts';
 import { forward, startService } from './service.ts';
 
-const server = await withProject();
+const { server, memory } = await withMemory();
 
 const batch = ['ingest', 'batch', '-', '--wait', '--json'];
 
@@ -35,7 +35,7 @@ test.concurrent('pending memories are reported at the deadline with few requests
   await using busy = busyServer(() => true);
   const argv = [...batch, '--timeout', '1s'];
   const around = { stdin: events('late', 400), env: busy.env };
-  const { code, stdout, stderr } = await memoryAt(server)(argv, around);
+  const { code, stdout, stderr } = await memory(argv, around);
   const sent = { accepted: 400, unchanged: 0, replayed: 0, failed: 0 };
   const waited = { complete: 0, stillProcessing: 400, processingFailed: 0 };
   expect(JSON.parse(stdout)).toEqual({ ...sent, ...waited });
@@ -51,7 +51,7 @@ test.concurrent('completed memories are reported, even if earlier memories are p
   await using busy = busyServer((id) => (stuck.has(id) || stuck.size < 10) && !!stuck.add(id));
   const argv = [...batch, '--timeout', '5s'];
   const around = { stdin: events('some', 300), env: busy.env };
-  const { code, stdout } = await memoryAt(server)(argv, around);
+  const { code, stdout } = await memory(argv, around);
   expect(JSON.parse(stdout)).toMatchObject({ complete: 290, stillProcessing: 10 });
   expect(code).toBe(8);
 });
@@ -91,17 +91,17 @@ test.concurrent('if a rate limit outlasts the wait, unread statuses are reported
 
 test.concurrent('the summary counts the documents that are still processing', async () => {
   await using busy = busyServer(() => true);
-  using folder = foldersFor(() => memoryAt(server))('docs', { 'a.md': 'a', 'b.md': 'b' });
+  using folder = foldersFor(memory)('docs', { 'a.md': 'a', 'b.md': 'b' });
   const ran = await folder.ingest(['.', '--timeout', '1s'], { env: busy.env });
   expectRan(ran, 8, '2 accepted, 0 complete, 2 still processing, 0 failed.\n');
 });
 
 test.concurrent('deleted memories are counted separately and reported with their ids', async () => {
   const stdin = events('gone', 3);
-  await memoryAt(server)(['ingest', 'batch', '-'], { stdin });
+  await memory(['ingest', 'batch', '-'], { stdin });
   const [gone] = (await server.client.list({ userId: 'gone' })).items;
   await server.client.delete(gone?.id ?? '');
-  const { code, stdout, stderr } = await memoryAt(server)(batch, { stdin });
+  const { code, stdout, stderr } = await memory(batch, { stdin });
   expect(JSON.parse(stdout)).toMatchObject({ replayed: 3, complete: 2, notFound: 1 });
   expect(said(stderr)).toBe(`${gone?.id}: not found\n`);
   expect(code).toBe(3);
@@ -115,7 +115,7 @@ test.concurrent('deleted memories of documents are also counted separately', asy
     await server.client.delete(id);
     return true;
   });
-  using folder = foldersFor(() => memoryAt(server))('gone-docs', { 'a.md': 'a', 'b.md': 'b' });
+  using folder = foldersFor(memory)('gone-docs', { 'a.md': 'a', 'b.md': 'b' });
   const ran = await folder.ingest(['.', '--wait'], { env: busy.env });
   const [id] = asked;
   expectRan(ran, 3, `${id}: not found\n`, '2 accepted, 1 complete, 1 not found, 0 failed.\n');
@@ -128,7 +128,7 @@ test.concurrent('if the server is gone at the deadline, known statuses are repor
     return true;
   });
   const around = { stdin: events('away', 12), env: busy.env };
-  const { stdout, ...ran } = await memoryAt(server)([...batch, '--timeout', '1s'], around);
+  const { stdout, ...ran } = await memory([...batch, '--timeout', '1s'], around);
   expect(JSON.parse(stdout)).toMatchObject({ accepted: 12, complete: 0, stillProcessing: 12 });
   const { items } = await server.client.list({ userId: 'away' });
   const ids = items.map(({ id }) => id).reverse();

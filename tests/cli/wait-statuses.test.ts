@@ -1,12 +1,11 @@
 import { expect, test } from 'bun:test';
 import type { IngestStatuses } from '../../sdk/index.ts';
-import { withProject } from '../support/server.ts';
-import { event, events, lines, memoryAt } from './command.ts';
+import { event, events, lines, withMemory } from './command.ts';
 import { forward, startService } from './service.ts';
 
 /* Tests of how --wait reads the statuses of many memories, up to 1,000 per request. */
 
-const server = await withProject();
+const { server, memory } = await withMemory();
 
 const batch = ['ingest', 'batch', '-', '--wait', '--json'];
 
@@ -29,10 +28,10 @@ function countingProxy(isFailed: (id: string) => boolean = () => false) {
 test('a failed memory is reported with its reason', async () => {
   const numbers = Array.from({ length: 30 }, (_, at) => `${at}`);
   const stdin = numbers.map((at) => event('failed', at, { externalId: at })).join('\n');
-  await memoryAt(server)(batch, { stdin });
+  await memory(batch, { stdin });
   const [one] = (await server.client.list({ userId: 'failed', externalId: '7' })).items;
   await using proxy = countingProxy((id) => id === one?.id);
-  const { code, stdout, stderr } = await memoryAt(server)(batch, { stdin, env: proxy.env });
+  const { code, stdout, stderr } = await memory(batch, { stdin, env: proxy.env });
   expect(JSON.parse(stdout)).toMatchObject({ complete: 29, processingFailed: 1 });
   expect(stderr).toBe(`${one?.id}: failed by the test\n`);
   expect(code).toBe(1);
@@ -40,9 +39,9 @@ test('a failed memory is reported with its reason', async () => {
 
 test('thousands of complete memories are read with one request per thousand', async () => {
   const stdin = [1, 2, 3, 4, 5].map((user) => events(`many-${user}`, 500)).join('\n');
-  await memoryAt(server)(batch, { stdin });
+  await memory(batch, { stdin });
   await using proxy = countingProxy();
-  const { code, stdout } = await memoryAt(server)(batch, { stdin, env: proxy.env });
+  const { code, stdout } = await memory(batch, { stdin, env: proxy.env });
   expect(JSON.parse(stdout)).toMatchObject({ replayed: 2_500, complete: 2_500 });
   expect(proxy.counts).toEqual({ reads: 3, most: 1_000 });
   expect(code).toBe(0);
@@ -53,11 +52,11 @@ test('memory wait reports each memory when it finishes, failed ones with the rea
   const { items } = await server.client.ingest.batch({ items: events });
   const ids = items.map(({ memoryId }) => memoryId);
   await using proxy = countingProxy((id) => id === ids[1]);
-  const { code, stdout } = await memoryAt(server)(['wait', ...ids], { env: proxy.env });
+  const { code, stdout } = await memory(['wait', ...ids], { env: proxy.env });
   const ends = ['complete', 'failed\tfailed by the test', 'complete'];
   expect(lines(stdout).sort()).toEqual(ids.map((id, at) => `${id}\t${ends[at]}`).sort());
   expect(code).toBe(1);
-  const { stdout: json } = await memoryAt(server)(['wait', ...ids, '--json'], { env: proxy.env });
+  const { stdout: json } = await memory(['wait', ...ids, '--json'], { env: proxy.env });
   const printed = lines(json).map((line) => JSON.parse(line));
   expect(printed).toContainEqual(expect.objectContaining({ memoryId: ids[1], status: 'failed' }));
 });
