@@ -6,7 +6,7 @@ import { noHome } from '../support/process.ts';
 import { withProject } from '../support/server.ts';
 
 const server = await withProject();
-const shell = shellAt(() => server);
+const shell = shellAt(server);
 const memory = (argv: string[], around = {}) => memoryAt(server)(argv, around);
 
 const clientInfo = { name: 'tests', version: '1' };
