@@ -10,8 +10,7 @@ export type Harness = {
   id: string;
   promise: string;
   proof: string;
-  /** Null if no variant can remove the protection. */
-  control: Control | null;
+  control: Control;
   /** Resolves with the figures. Throws `Skipped` if this machine cannot run it. */
   run(run: Run): Promise<Figures>;
 };

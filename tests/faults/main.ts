@@ -65,11 +65,10 @@ async function prove(harness: Harness): Promise<Result> {
 }
 
 /** Of separate controls, returns one that did not fail, if any. */
-async function attemptControl(harness: Harness): Promise<Finding | null> {
-  const { variants = [], separate = false } = harness.control ?? {};
-  const controls = separate ? variants.map((one) => [one]) : [variants];
-  let last: Finding | null = null;
-  for (const chosen of controls.filter(({ length }) => length > 0)) {
+async function attemptControl(harness: Harness): Promise<Finding> {
+  const { variants, separate = false } = harness.control;
+  let last: Finding = { figures: {}, violations: [] };
+  for (const chosen of separate ? variants.map((one) => [one]) : [variants]) {
     last = await attempt(harness, 'quick', chosen);
     if (last.violations.length === 0 || last.fellOver === true) return last;
     if (separate) console.log(`control ${chosen}: ${last.violations.length} violations`);
@@ -112,9 +111,8 @@ function show(result: Result): void {
   for (const violation of finding.violations) console.log(`  violation: ${violation}`);
   if (control === null) return;
   if (control.skipped !== undefined) console.log(`  !!! CONTROL NOT RUN: ${control.skipped}`);
-  console.log(
-    `  control (without: ${harness.control?.without}): ${control.violations.length} violations`,
-  );
+  const { without } = harness.control;
+  console.log(`  control (without: ${without}): ${control.violations.length} violations`);
   console.log(`    ${JSON.stringify(control.figures)}`);
   for (const violation of control.violations.slice(0, 3)) console.log(`    ${violation}`);
 }

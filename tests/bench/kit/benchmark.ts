@@ -38,9 +38,9 @@ export type Goal = {
   bound: Bound;
   figure: Ratio;
   /** The baseline's figure, measured in the same run. */
-  baseline?: Ratio;
+  baseline?: Ratio | undefined;
   /** Why this run cannot decide whether the goal is met. */
-  notJudged?: string;
+  notJudged?: string | undefined;
 };
 
 export type Bound = { kind: 'at least' | 'at most'; limit: number; unit: string };

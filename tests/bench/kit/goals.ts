@@ -3,21 +3,15 @@ import { type Ratio, short, showRatio } from './numbers.ts';
 
 type Options = { unit?: string; baseline?: Ratio | undefined; notJudged?: string | undefined };
 
-type MakeGoal = (id: string, measure: string, figure: Ratio, limit: number, more?: Options) => Goal;
-
-/** Returns a goal with a lower bound for its figure. `unit` is shown after the bound. */
+/** "at least" and "at most" set a lower and an upper bound. `unit` is shown after the bound. */
+const goalsWith =
+  (kind: Bound['kind']) =>
+  (id: string, measure: string, figure: Ratio, limit: number, options: Options = {}): Goal => {
+    const { unit = '', ...more } = options;
+    return { id, measure, bound: { kind, limit, unit }, figure, ...more };
+  };
 export const atLeast = goalsWith('at least');
-
-/** Returns a goal with an upper bound for its figure. */
 export const atMost = goalsWith('at most');
-
-function goalsWith(kind: Bound['kind']): MakeGoal {
-  return (id, measure, figure, limit, { unit = '', baseline, notJudged } = {}) => ({
-    ...{ id, measure, bound: { kind, limit, unit }, figure },
-    ...(baseline !== undefined && { baseline }),
-    ...(notJudged !== undefined && { notJudged }),
-  });
-}
 
 /** Renders a goal as a row of the report. */
 export function goalRow({ id, measure, bound, figure, baseline, notJudged }: Goal): string[] {

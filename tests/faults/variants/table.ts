@@ -4,7 +4,6 @@ import { completedFirst, overtaken, poisoned, rejectionsCounted, slowed } from '
 import { type Middleware, randomKeys } from './http.ts';
 import * as http from './http-faults.ts';
 import type { Points } from './points.ts';
-import { slowParse } from './slow-parse.ts';
 import { maskErrors, swallowErrors, withoutSync } from './sql-faults.ts';
 import type { Hook } from './statements.ts';
 
@@ -45,7 +44,7 @@ export const variants: Record<string, Variant> = {
   'only-full-disk-noted': { hooks: maskErrors },
   /** Expensive requests block the HTTP thread. */
   'blocked-http-thread': { http: http.blockHttpThread },
-  'slow-parse': { prepare: slowParse },
+  'slow-parse': { prepare: http.slowParse },
   /** MCP tools receive whole texts. */
   'whole-texts': { points: { 'content-ranges': false } },
   /** Any number of MCP calls may run at the same time. */
