@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { $ } from 'bun';
 import type { Benchmark, Context, Goal, Section } from './kit/benchmark.ts';
-import { searchUsers } from './kit/dataset.ts';
 import { atLeast } from './kit/goals.ts';
 import { busyMicros } from './kit/machine.ts';
 import { loadOf, type MeasuredLoad } from './kit/measured-load.ts';
@@ -11,7 +10,7 @@ import type { Subject } from './kit/process.ts';
 import { gets, type NextRequest, saves, uncachedGets } from './kit/requests.ts';
 import { inTurn, measureEach } from './kit/rounds.ts';
 import { startService } from './kit/service.ts';
-import { searchDataset, searchGroups } from './s6-search.ts';
+import { searchDataset, smallUsers } from './s6-search.ts';
 
 /*
  * Measures the gain from a second core. The server is pinned to one core or to two. On a machine
@@ -98,7 +97,7 @@ async function measure(
   const { rounds, quick } = context;
   const seconds = Math.max(0.3, context.seconds);
   const { connections } = kinds[kind];
-  const users = searchUsers(searchGroups(quick)[0] ?? { memories: 0, users: 0 });
+  const users = smallUsers(quick);
   const requests: Record<Kind, () => NextRequest> = {
     saves,
     lists: () => uncachedGets(users.map(firstPage)),

@@ -34,12 +34,17 @@ const warmUpSearches = 60;
 const leastSeconds = 0.2;
 
 /** Returns the users that all search benchmarks use. */
-export function searchGroups(isQuick: boolean): SearchGroup[] {
+function searchGroups(isQuick: boolean): SearchGroup[] {
   return isQuick ? quick : full;
 }
 
 export function searchDataset(isQuick: boolean) {
   return searchDatasetOf(searchGroups(isQuick));
+}
+
+/** Returns the users who have 1,000 memories each. */
+export function smallUsers(isQuick: boolean): string[] {
+  return searchUsers(searchGroups(isQuick)[0] ?? { memories: 0, users: 0 });
 }
 
 /** The times of one round in ms, by size, for a repeated search and each user's first search. */
@@ -70,7 +75,7 @@ async function measurementOf(context: Context, tree: Tree): Promise<() => Promis
     round += 1;
     const service = await startService(folder, { tree, database: path });
     const { url } = service;
-    const [warm = '', ...others] = searchUsers(groups[0] ?? { memories: 0, users: 0 });
+    const [warm = '', ...others] = smallUsers(quick);
     for (let at = 0; at < warmUpSearches; at += 1) await fetchText(url, searchOf(warm, at));
     const searched: Searched = { again: new Map(), first: new Map() };
     for (const group of groups) {

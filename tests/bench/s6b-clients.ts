@@ -1,5 +1,4 @@
 import type { Benchmark, Context } from './kit/benchmark.ts';
-import { searchUsers } from './kit/dataset.ts';
 import { atLeast } from './kit/goals.ts';
 import {
   cpuNote,
@@ -14,7 +13,7 @@ import type { Subject } from './kit/process.ts';
 import { gets } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
 import { startOn } from './kit/service.ts';
-import { searchDataset, searchGroups } from './s6-search.ts';
+import { searchDataset, smallUsers } from './s6-search.ts';
 
 const clients = 8;
 const ofCores = 0.8;
@@ -51,8 +50,7 @@ export const searchClients: Benchmark = {
 };
 
 function measurementOf({ quick, seconds }: Context, subject: Subject, connections: number) {
-  const users = searchUsers(searchGroups(quick)[0] ?? { memories: 0, users: 0 }).slice(0, clients);
-  const next = gets(users.flatMap(searches));
+  const next = gets(smallUsers(quick).slice(0, clients).flatMap(searches));
   const length = Math.max(leastSeconds, seconds);
   return () => loadOf(subject, { connections, seconds: length, next });
 }

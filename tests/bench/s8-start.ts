@@ -3,11 +3,12 @@ import { memoryBytes } from '../support/process.ts';
 import type { Benchmark, Context, Goal } from './kit/benchmark.ts';
 import { cliEnv, measureCommand } from './kit/cli.ts';
 import { fetchText } from './kit/client.ts';
-import { searchUsers, tableOf } from './kit/dataset.ts';
+import { tableOf } from './kit/dataset.ts';
 import { atMost } from './kit/goals.ts';
 import { lineChart } from './kit/line-chart.ts';
 import { load } from './kit/load.ts';
 import {
+  growthOf,
   median,
   ratioOf,
   short,
@@ -20,7 +21,7 @@ import { firstPages, searches } from './kit/paths.ts';
 import { gets, saves, uncachedGets } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
 import { startService } from './kit/service.ts';
-import { searchDataset, searchGroups } from './s6-search.ts';
+import { searchDataset, smallUsers } from './s6-search.ts';
 
 const withinMs = 300;
 const idleMegabytes = 100;
@@ -37,14 +38,14 @@ export const startUp: Benchmark = {
   title: 'Start and memory',
   async run(context) {
     const started = await measureStart(context);
-    const memory = await measureMemory(context);
+    const memory = { idle: started.idle, ...(await measureMemory(context)) };
     return {
-      goals: [startGoal(started, context.size), ...memoryGoals(memory, context)],
+      goals: goalsOf(started, memory, context),
       tables: [startTable(started), memoryTable(memory, context)],
       charts: [memoryChart(memory, context)],
       notes: [
         'Under load, 16 connections save, 4 list, and 2 search the memories of ' +
-          `${searchGroups(context.quick)[0]?.users} users with 1,000 each. ` +
+          `${smallUsers(context.quick).length} users with 1,000 each. ` +
           'Resident memory is the VmRSS of the process, covering all threads; it includes pages of ' +
           'files that are mapped into memory.',
       ],
@@ -52,17 +53,22 @@ export const startUp: Benchmark = {
   },
 };
 
-type Started = Record<'service' | 'bun', number[]>;
+type Started = Awaited<ReturnType<typeof measureStart>>;
 
-/** Measures the time from the start of the process to the response to the first list, in ms. */
-async function measureStart(context: Context): Promise<Started> {
+/**
+ * Measures the time from the start of the process to the response to the first list, in ms, and the
+ * resident memory before it.
+ */
+async function measureStart(context: Context) {
   const { folder, rounds, size, current: tree } = context;
   const database = await context.database(tree, tableOf(size));
   const start = () => startService(folder, { tree, database });
   const service = await start();
+  await Bun.sleep(settleMs);
+  const idle = memoryBytes(service.pid);
   const [path = ''] = await firstPages(service.url, size, 1);
   await service.stop();
-  return inTurn(rounds, {
+  const times = await inTurn(rounds, {
     async service() {
       const begun = performance.now();
       const service = await start();
@@ -73,11 +79,7 @@ async function measureStart(context: Context): Promise<Started> {
     },
     bun: async () => (await measureCommand([process.execPath, '-e', '0'], cliEnv(folder))).ms,
   });
-}
-
-function startGoal({ service }: Started, size: number): Goal {
-  const measure = `start to first response, ${showCount(size)} memories`;
-  return atMost('S8', measure, spreadOf(service), withinMs, { unit: ' ms' });
+  return { idle, ...times };
 }
 
 function startTable({ service, bun }: Started) {
@@ -98,13 +100,12 @@ function startTable({ service, bun }: Started) {
 /** Resident memory, and the size of the write-ahead log under load, in bytes. */
 type Memory = { idle: number; loaded: number[]; log: number[] };
 
-async function measureMemory(context: Context): Promise<Memory> {
+async function measureMemory(context: Context): Promise<Omit<Memory, 'idle'>> {
   const { copyOf, folder, quick, memorySeconds: seconds, current: tree } = context;
-  const idle = await measureIdle(context);
   const path = await copyOf(tree, searchDataset(quick));
   const service = await startService(folder, { tree, database: path });
   const { url, pid } = service;
-  const users = searchUsers(searchGroups(quick)[0] ?? { memories: 0, users: 0 });
+  const users = smallUsers(quick);
   const lists = users.map((userId) => `/v1/memories?userId=${userId}&limit=20`);
   const [loaded, log]: [number[], number[]] = [[], []];
   const timer = setInterval(() => {
@@ -118,51 +119,22 @@ async function measureMemory(context: Context): Promise<Memory> {
   ]);
   clearInterval(timer);
   await service.stop();
-  return { idle, loaded, log };
+  return { loaded, log };
 }
 
-async function measureIdle({ folder, size, current, ...context }: Context): Promise<number> {
-  const database = await context.database(current, tableOf(size));
-  const service = await startService(folder, { tree: current, database });
-  await Bun.sleep(settleMs);
-  const idle = memoryBytes(service.pid);
-  await service.stop();
-  return idle;
-}
-
-/** Returns the memory in the last third of the time under load, relative to the middle third. */
-function growthOf({ loaded }: Memory): number {
-  const third = Math.floor(loaded.length / 3);
-  return median(loaded.slice(-third)) / median(loaded.slice(third, 2 * third));
-}
-
-function memoryGoals(memory: Memory, context: Context): Goal[] {
+function goalsOf({ service }: Started, { idle, loaded }: Memory, context: Context): Goal[] {
+  const { size, memorySeconds, quick } = context;
   const megabytes = (bytes: number) => spreadOf([bytes / 1_000_000]);
-  const measure = `resident memory, ${context.memorySeconds} s under load`;
+  const all = `${showCount(size)} memories`;
+  const load = `resident memory, ${memorySeconds} s under load`;
+  const [ms, unit] = [{ unit: ' ms' }, { unit: ' MB' }];
+  const notJudged = quick ? 'a quick run is too short' : undefined;
+  const [highest, growth] = [megabytes(Math.max(...loaded)), spreadOf([growthOf(loaded)])];
   return [
-    atMost(
-      'S8',
-      `idle resident memory, ${showCount(context.size)} memories`,
-      megabytes(memory.idle),
-      idleMegabytes,
-      { unit: ' MB' },
-    ),
-    atMost(
-      'S8',
-      `${measure}: highest sample`,
-      megabytes(Math.max(...memory.loaded)),
-      loadedMegabytes,
-      { unit: ' MB' },
-    ),
-    atMost(
-      'S8',
-      `${measure}: last third / middle third`,
-      spreadOf([growthOf(memory)]),
-      growthLimit,
-      {
-        notJudged: context.quick ? 'a quick run is too short' : undefined,
-      },
-    ),
+    atMost('S8', `start to first response, ${all}`, spreadOf(service), withinMs, ms),
+    atMost('S8', `idle resident memory, ${all}`, megabytes(idle), idleMegabytes, unit),
+    atMost('S8', `${load}: highest sample`, highest, loadedMegabytes, unit),
+    atMost('S8', `${load}: last third / middle third`, growth, growthLimit, { notJudged }),
   ];
 }
 

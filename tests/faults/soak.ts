@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { median } from '../bench/kit/numbers.ts';
+import { growthOf, median } from '../bench/kit/numbers.ts';
 import { memoryBytes } from '../support/process.ts';
 import { createRandom, type Random } from '../support/random.ts';
 import { importable } from '../support/writes.ts';
@@ -67,9 +67,8 @@ async function soak(): Promise<void> {
   await Bun.sleep(settleMs);
   console.log(`${settleMs / 1_000} s after the load: ${residentMegabytes(target)} MB`);
   console.log(JSON.stringify({ requests, ...(await load.settle(60_000)) }));
-  const third = Math.floor(medians.length / 3);
-  if (third === 0) return;
-  const growth = median(medians.slice(-third)) / median(medians.slice(third, 2 * third));
+  if (minutes < 3) return;
+  const growth = growthOf(medians);
   console.log(`last third / middle third: ${growth.toFixed(3)}`);
   if (growth > maxGrowth) violations.add(`memory grew by ${growth.toFixed(3)}`);
 }

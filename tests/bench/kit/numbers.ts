@@ -9,6 +9,12 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN;
 }
 
+/** Returns the median of the last third of the values, relative to that of the middle third. */
+export function growthOf(values: readonly number[]): number {
+  const third = Math.floor(values.length / 3);
+  return median(values.slice(-third)) / median(values.slice(third, 2 * third));
+}
+
 /** The median, lowest and highest value of a figure, usually a ratio of two subjects. */
 export type Ratio = { median: number; low: number; high: number };
 
