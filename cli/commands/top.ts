@@ -95,7 +95,7 @@ function screenOf(load: Load, url: string, output: Output): string[] {
   const state = healthy ? 'healthy' : paint(output, 'red', 'failing');
   const figures = Object.entries(figuresOf(load)).map(([name, values]) => {
     const text = values.filter((value) => value !== null).join(', ');
-    return `${paint(output, 'dim', name.padEnd(10))} ${cut(text, output.columns - 11)}`;
+    return `${paint(output, 'dim', name.padEnd(10))} ${cut(text, Math.max(1, output.columns - 11))}`;
   });
   const head = ['REQUESTS/S', 'P50', 'P99'];
   const rows = routes.map(({ method, route, ...one }) => {

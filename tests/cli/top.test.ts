@@ -55,6 +55,12 @@ describe('on a terminal', () => {
     for (const line of last.split('\n')) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(90);
   });
 
+  test('narrower than the names of the figures, it shows that they are cut', async () => {
+    const { code, stdout } = await top(once, { terminal: 8 });
+    expect(code).toBe(0);
+    expect(stdout).toContain('queue      …');
+  });
+
   test('a server that is restarted is shown again', async () => {
     await using own = await startTestServer({}, [], { port: freePort() });
     let seen = '';
