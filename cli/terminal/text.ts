@@ -35,7 +35,8 @@ export function toJson(value: object, indent = 0): string {
 
 export function cut(text: string, width: number): string {
   // Limits the work on a long document: a line cannot show more than this.
-  const line = lineOf(text.slice(0, width * 8));
+  const most = width * 8;
+  const line = lineOf(text.slice(0, most)) + (text.length > most ? '…' : '');
   let shown = line;
   // Bun keeps a wide character if only its first column is within the width.
   for (let end = width; Bun.stringWidth(shown) > width; end -= 1) {
