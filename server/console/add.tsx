@@ -120,7 +120,7 @@ function Results({ of: results, isRunning }: { of: Result[]; isRunning: boolean 
           <tbody>
             {shown.map(({ name, memoryId, message, isBad }) => (
               <tr key={name}>
-                <td>{name}</td>
+                <th scope="row">{name}</th>
                 <td class={isBad ? 'failed' : ''}>{message}</td>
                 <td class="id">
                   {memoryId !== undefined && (

@@ -98,9 +98,10 @@ inBrowser('a phone of 360 pixels needs no scrolling to the side', async () => {
     await expectAccessible(page);
   }
   await page.goto(`${server.url}/console#/add?user=ada`);
-  await page.getByRole('textbox', { name: 'Text' }).fill('Likes tea');
-  await page.getByRole('button', { name: 'Add', exact: true }).click();
-  await page.getByRole('cell', { name: 'saved' }).waitFor();
+  const name = `${content.slice(0, 90)}.txt`;
+  const file = { name, mimeType: 'text/plain', buffer: Buffer.from('Likes tea') };
+  await page.getByLabel('Or choose files, or drop them here').setInputFiles(file);
+  await page.getByRole('cell', { name: 'queued' }).waitFor();
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
 });
 
