@@ -60,8 +60,8 @@ class AsyncMemory(Methods, Async):
         self._async_transport = transport
 
     async def close(self) -> None:
-        """Closes the connections."""
-        await self._async_transport.http.aclose()
+        """Closes the connections of the running event loop."""
+        await self._async_transport.client().aclose()
 
     async def __aenter__(self) -> AsyncMemory:
         return self

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 import time
 from collections.abc import Awaitable
 from typing import Protocol, TypeVar
@@ -67,18 +68,23 @@ class BlockingTransport:
         time.sleep(seconds)
 
 
-class AsyncTransport:
+class AsyncTransport(threading.local):
+    """Each thread has its own attributes, because it runs another event loop."""
+
     def __init__(self, given: httpx2.AsyncClient | None) -> None:
         self.is_own, self.http = given is None, given or httpx2.AsyncClient()
         self.loop: asyncio.AbstractEventLoop | None = None
 
-    async def exchange(self, request: Request, timeout: float) -> Outcome:
+    def client(self) -> httpx2.AsyncClient:
         loop = asyncio.get_running_loop()
         if self.is_own and self.loop not in (None, loop) and not self.http.is_closed:
             # A connection only works on the event loop that opened it.
             self.http = httpx2.AsyncClient()
         self.loop = loop
-        sending = self.http.request(
+        return self.http
+
+    async def exchange(self, request: Request, timeout: float) -> Outcome:
+        sending = self.client().request(
             request.method, request.url, headers=request.headers, content=request.content,
             timeout=None, follow_redirects=False,
         )

@@ -404,6 +404,39 @@ class Clients(unittest.TestCase):
             asyncio.run(close())
         self.assertEqual(len(server.requests), 7)
 
+    def test_an_async_client_can_be_closed_on_another_event_loop(self) -> None:
+        with FaultServer([{**FOUND, "headers": {"Connection": "keep-alive"}}]) as server:
+            memory = AsyncMemory(api_key=KEY, base_url=server.url)
+
+            async def call() -> None:
+                await memory.get("mem_1")
+
+            asyncio.run(call())
+            asyncio.run(memory.close())
+            with self.assertRaises(RuntimeError):
+                asyncio.run(call())
+
+    def test_event_loops_in_several_threads_keep_their_connections(self) -> None:
+        with FaultServer([FOUND]) as server, mock.patch(
+            "httpx2.AsyncClient", wraps=httpx2.AsyncClient
+        ) as created:
+            memory = AsyncMemory(api_key=KEY, base_url=server.url)
+            turns = threading.Barrier(2, timeout=60)
+
+            async def call() -> None:
+                for _ in range(4):
+                    await memory.get("mem_1")
+                    turns.wait()
+
+            threads = [threading.Thread(target=asyncio.run, args=(call(),)) for _ in range(2)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        self.assertEqual(len(server.requests), 8)
+        # The thread that created the object has one, too.
+        self.assertEqual(created.call_count, 3)
+
     def test_an_async_on_status_is_awaited(self) -> None:
         seen: list[str] = []
 
