@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test';
-import { newDatabase, postgresUrl, query, type TestDatabase } from '../support/postgres.ts';
+import { newDatabase, settingAs, shadow } from '../support/postgres.ts';
 import { startTestServer } from '../support/server.ts';
 import { doctor, lines, memory } from './command.ts';
 
@@ -100,21 +100,6 @@ test.each([
   expect(stdout + stderr).not.toContain('secret');
   expect(code).toBe(1);
 });
-
-/** Shadows objects of PostgreSQL's catalog, and returns a URL whose sessions see the shadows. */
-async function shadow({ url: from }: TestDatabase, definitions: string[]): Promise<string> {
-  const url = new URL(from);
-  const schema = url.searchParams.get('search_path');
-  for (const text of definitions) {
-    await query(await postgresUrl(), `CREATE ${text.replace(' ', ` ${schema}.`)}`);
-  }
-  url.searchParams.set('search_path', `${schema},pg_catalog`);
-  return url.href;
-}
-
-const settingAs = (name: string, value: string) =>
-  `FUNCTION current_setting(name text) RETURNS text LANGUAGE sql AS $$
-     SELECT CASE name WHEN '${name}' THEN '${value}' ELSE pg_catalog.current_setting(name) END $$`;
 
 const standbys = (names: string, commit: string, connected = true) => [
   settingAs('synchronous_standby_names', names),

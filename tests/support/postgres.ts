@@ -95,6 +95,20 @@ export async function newDatabase(): Promise<TestDatabase> {
   return { url: url.href, drop, [Symbol.asyncDispose]: drop };
 }
 
+/** Shadows objects of PostgreSQL's catalog, and returns a URL whose sessions see the shadows. */
+export async function shadow({ url: from }: TestDatabase, definitions: string[]): Promise<string> {
+  const url = new URL(from);
+  const schema = url.searchParams.get('search_path');
+  for (const text of definitions) await query(from, `CREATE ${text.replace(' ', ` ${schema}.`)}`);
+  url.searchParams.set('search_path', `${schema},pg_catalog`);
+  return url.href;
+}
+
+/** A shadow in which one setting has this value. */
+export const settingAs = (name: string, value: string) =>
+  `FUNCTION current_setting(name text) RETURNS text LANGUAGE sql AS $$
+     SELECT CASE name WHEN '${name}' THEN '${value}' ELSE pg_catalog.current_setting(name) END $$`;
+
 /** Creates a separate database, for tests that terminate all connections or need `options`. */
 export async function newWholeDatabase(options = ''): Promise<TestDatabase & { name: string }> {
   const base = await postgresUrl();
