@@ -24,15 +24,21 @@ const key: StoredKey = {
 
 /**
  * An authenticator whose storage returns `stored` for every key. `time.ms` is the time of both
- * clocks. `lookups` returns how often a key was looked up.
+ * clocks. `lookups` returns how often a key was looked up. `duringWrite` runs in each write of
+ * `writes`, with their number.
  */
-function authenticatorFor(stored: StoredKey, touchKeys: Storage['touchKeys'] = async () => {}) {
+function authenticatorFor(stored: StoredKey, duringWrite = async (_: number) => {}) {
   const time = { ms: 1_000 };
+  const writes: Use[][] = [];
   const now = () => time.ms;
   let lookups = 0;
   const findKey = async () => {
     lookups += 1;
     return { ...stored };
+  };
+  const touchKeys = async (uses: Use[]) => {
+    writes.push(uses);
+    await duringWrite(writes.length);
   };
   const storage = { findKey, touchKeys } as Partial<Storage> as Storage;
   const { authenticate, flushKeyUsage } = createAuthenticator({
@@ -43,14 +49,11 @@ function authenticatorFor(stored: StoredKey, touchKeys: Storage['touchKeys'] = a
   });
   const use = async (token = 'mk_of_a_test', scheme = 'Bearer ') =>
     authenticate(scheme + token, () => '127.0.0.1');
-  return { time, use, flushKeyUsage, lookups: () => lookups };
+  return { time, use, writes, flushKeyUsage, lookups: () => lookups };
 }
 
 test('the last use of a key is stored once', async () => {
-  const writes: Use[][] = [];
-  const { time, use, flushKeyUsage } = authenticatorFor(key, async (uses) => {
-    writes.push(uses);
-  });
+  const { time, use, writes, flushKeyUsage } = authenticatorFor(key);
   await use();
   time.ms = 2_000;
   await use();
@@ -60,10 +63,8 @@ test('the last use of a key is stored once', async () => {
 });
 
 test('a use during a write is stored by the next write', async () => {
-  const writes: Use[][] = [];
-  const { time, use, flushKeyUsage } = authenticatorFor(key, async (uses) => {
-    writes.push(uses);
-    if (writes.length > 1) return;
+  const { time, use, writes, flushKeyUsage } = authenticatorFor(key, async (count) => {
+    if (count > 1) return;
     time.ms = 2_000;
     await use();
   });
@@ -74,10 +75,8 @@ test('a use during a write is stored by the next write', async () => {
 });
 
 test('a use whose write failed is stored by the next write', async () => {
-  const writes: Use[][] = [];
-  const { use, flushKeyUsage } = authenticatorFor(key, async (uses) => {
-    writes.push(uses);
-    if (writes.length === 1) throw new Error('the disk is full');
+  const { use, writes, flushKeyUsage } = authenticatorFor(key, async (count) => {
+    if (count === 1) throw new Error('the disk is full');
   });
   await use();
   expect(String(await rejectionOf(flushKeyUsage()))).toContain('the disk is full');
@@ -90,10 +89,7 @@ test.each([
   ['revoked', { revokedAt: 500 }],
   ['expired', { expiresAt: 1_000 }],
 ])('a rejected use of a key is not stored: %s', async (_, more) => {
-  const writes: Use[][] = [];
-  const { use, flushKeyUsage } = authenticatorFor({ ...key, ...more }, async (uses) => {
-    writes.push(uses);
-  });
+  const { use, writes, flushKeyUsage } = authenticatorFor({ ...key, ...more });
   expect(await rejectionOf(use())).toMatchObject({ code: 'unauthorized' });
   await flushKeyUsage();
   expect(writes).toEqual([]);
