@@ -32,8 +32,7 @@ test.concurrent('other writes run between the transactions of an erasure of larg
 
 test.concurrent('an erasure that fails after its first part can be repeated under its key', async () => {
   await using project = await open();
-  const { opened } = project;
-  using db = new Database(opened.path, { readonly: true });
+  using db = new Database(project.path, { readonly: true });
   const left = db.prepare<{ memories: number }, []>('SELECT count(*) AS memories FROM memories');
   let [erasures, failure]: [number, unknown] = [0, null];
   const erase = () => project.erase('u', { idempotency: keyed(`${erasures}`) });
@@ -46,10 +45,10 @@ test.concurrent('an erasure that fails after its first part can be repeated unde
       (error) => error,
     );
     await until(() => (left.get()?.memories ?? 0) < 40, { what: 'the first part' });
-    renameSync(opened.path, `${opened.path}.away`);
+    renameSync(project.path, `${project.path}.away`);
     failure = await failed;
-    renameSync(`${opened.path}.away`, opened.path);
-    await until(async () => (await opened.storage.health()).fault === null);
+    renameSync(`${project.path}.away`, project.path);
+    await until(async () => (await project.opened.storage.health()).fault === null);
   }
   const message = 'the database failed and the write is incomplete; retry to complete it';
   expect(failure).toMatchObject({ code: 'unavailable', message });
@@ -59,11 +58,13 @@ test.concurrent('an erasure that fails after its first part can be repeated unde
 
 test.concurrent('large documents that have expired are deleted in several transactions', async () => {
   await using project = await open();
-  const { opened } = project;
   await saveLarge(project, 12, 5_000);
   const removed: number[] = [];
   for (let isDone = false; !isDone; ) {
-    const { expiredMemories, more } = await opened.storage.maintain({ now: 5_000, elapsedMs: 0 });
+    const { expiredMemories, more } = await project.opened.storage.maintain({
+      now: 5_000,
+      elapsedMs: 0,
+    });
     removed.push(expiredMemories);
     isDone = !more;
   }
@@ -83,7 +84,6 @@ test.skipIf(process.platform !== 'linux')(
   'a rebuild does not copy the file into memory',
   async () => {
     await using project = await open();
-    const { opened } = project;
     for (let n = 0; n < 30; n += 1)
       await project.save(memory({ userId: 'a', content: large + large }));
     await project.save(memory({ userId: 'erased' }));
@@ -91,7 +91,7 @@ test.skipIf(process.platform !== 'linux')(
     // Resets VmHWM, the peak of the memory that this process uses.
     writeFileSync('/proc/self/clear_refs', '5');
     const before = memoryBytes(process.pid);
-    await scrubbed(opened);
+    await scrubbed(project);
     expect(memoryBytes(process.pid, 'VmHWM') - before).toBeLessThan(100 * 1024 * 1024);
   },
   30_000,

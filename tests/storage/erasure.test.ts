@@ -8,8 +8,15 @@ import { createRandom } from '../support/random.ts';
 import { until } from '../support/until.ts';
 import { advancesClock } from './advancing-clock.ts';
 import { claim, complete, imported, keyed, memory, newProject, record } from './fixtures.ts';
-import { advancingClock, beginRead, isScrubPending, open, scrubbed, unusedPages } from './scrub.ts';
-import type { OpenedFile } from './sqlite.ts';
+import {
+  advancingClock,
+  beginRead,
+  type File,
+  isScrubPending,
+  open,
+  scrubbed,
+  unusedPages,
+} from './scrub.ts';
 import { diagnoseFile, openFile } from './sqlite.ts';
 
 /*
@@ -25,7 +32,7 @@ const erased = 'c4n4ry@example.org';
  * Counts canaries in the files. Reads the files in another process, because closing a file in this
  * process would release SQLite's locks on that file.
  */
-function hits({ path }: OpenedFile): number {
+function hits({ path }: File): number {
   const files = [path, `${path}-wal`].filter((file) => existsSync(file));
   const grep = Bun.spawnSync(['grep', '-aoiE', canary, ...files], {
     env: { ...process.env, LC_ALL: 'C' },
@@ -35,7 +42,7 @@ function hits({ path }: OpenedFile): number {
 }
 
 /** Returns the level at which the doctor reports that text may remain in the file. */
-async function reportedLevel({ path }: OpenedFile): Promise<string | undefined> {
+async function reportedLevel({ path }: File): Promise<string | undefined> {
   const findings = await diagnoseFile(path);
   return findings.find(({ name }) => name === 'erasure')?.level;
 }
@@ -46,7 +53,6 @@ function text(userId: string, length: number): string {
 
 test.concurrent('after the scrub, the files contain no text of an erased user, nor copies of moved rows', async () => {
   await using project = await open();
-  const { opened } = project;
   const random = createRandom(7);
   const users = [erased, 'a', 'b', 'c', 'zz'];
   const saved: { id: string; userId: string }[] = [];
@@ -67,57 +73,54 @@ test.concurrent('after the scrub, the files contain no text of an erased user, n
     await Promise.all(Array.from({ length: 20 }, (_, one) => saveAndUpdate(n + one)).flat());
   }
   await project.accept([record({ userId: erased, content: text(erased, 5_000) })]);
-  for (const task of await claim(opened.storage)) await complete(opened.storage, task);
+  const { storage } = project.opened;
+  for (const task of await claim(storage)) await complete(storage, task);
   const removed = saved.slice(0, 30).filter(({ userId }) => userId === erased);
   for (const { id } of removed) await project.remove(id);
-  expect(hits(opened)).toBeGreaterThan(50);
+  expect(hits(project)).toBeGreaterThan(50);
   await project.erase(erased);
-  await scrubbed(opened);
-  expect(hits(opened)).toBe(0);
+  await scrubbed(project);
+  expect(hits(project)).toBe(0);
   const left = saved.filter(({ userId }) => userId !== erased);
   expect((await project.exportPage()).items).toHaveLength(left.length);
 });
 
 test.concurrent('each erasure is followed by a rewrite of the file', async () => {
   await using project = await open();
-  const { opened } = project;
   for (let n = 0; n < 2; n += 1) {
     await project.save(memory({ userId: erased, content: text(erased, 4_000) }));
     await project.erase(erased);
-    await scrubbed(opened);
-    expect(unusedPages(opened)).toBe(0);
+    await scrubbed(project);
+    expect(unusedPages(project)).toBe(0);
   }
 });
 
 test.concurrent('memories that were deleted one by one leave no text after the erasure of their user', async () => {
   await using project = await open();
-  const { opened } = project;
   const given = Array.from({ length: 40 }, (_, n) =>
     memory({ userId: erased, content: text(erased, n) }),
   );
   for (const one of given) await project.save(one);
   for (const { id } of given) await project.remove(id);
-  expect(hits(opened)).toBeGreaterThan(0);
+  expect(hits(project)).toBeGreaterThan(0);
   await project.erase(erased);
-  await until(() => hits(opened) === 0, { what: 'the scrub' });
+  await until(() => hits(project) === 0, { what: 'the scrub' });
 });
 
 test.concurrent('an expired memory leaves no text in the files after the erasure of its user', async () => {
   await using project = await open();
-  const { opened } = project;
   await project.save(memory({ content: text(erased, 10), expiresAt: 5_000 }), {
     idempotency: keyed('k'),
   });
-  expect(hits(opened)).toBeGreaterThan(0);
-  await opened.storage.maintain({ now: 5_000, elapsedMs: 0 });
+  expect(hits(project)).toBeGreaterThan(0);
+  await project.opened.storage.maintain({ now: 5_000, elapsedMs: 0 });
   await project.erase(erased);
-  await scrubbed(opened);
-  expect(hits(opened)).toBe(0);
+  await scrubbed(project);
+  expect(hits(project)).toBe(0);
 });
 
 test.concurrent("no source or external id of an erased user's record is left in the files", async () => {
   await using project = await open();
-  const { opened } = project;
   const fields = { userId: erased, source: 'Canary', metadata: '{"c4n4ry":1}' };
   const given = () =>
     ['Canary 1', 'Canary 2', null].map((externalId) => record({ ...fields, externalId }));
@@ -125,15 +128,14 @@ test.concurrent("no source or external id of an erased user's record is left in 
     await project.ingest(one, { idempotency: keyed(`k${n}`) });
   }
   await project.acceptBatch(given(), { idempotency: keyed('batch') });
-  expect(hits(opened)).toBeGreaterThan(10);
+  expect(hits(project)).toBeGreaterThan(10);
   await project.erase(erased);
-  await scrubbed(opened);
-  expect(hits(opened)).toBe(0);
+  await scrubbed(project);
+  expect(hits(project)).toBe(0);
 });
 
 test.concurrent('a scrub completes during continuous saves', async () => {
   await using project = await open(advancingClock);
-  const { opened } = project;
   await project.save(memory({ userId: erased, content: text(erased, 10) }));
   await project.erase(erased);
   let isSaving = true;
@@ -142,29 +144,27 @@ test.concurrent('a scrub completes during continuous saves', async () => {
   }
   const savers = Array.from({ length: 8 }, keepSaving);
   await project.save(memory({ userId: advancesClock }));
-  await scrubbed(opened);
+  await scrubbed(project);
   isSaving = false;
   await Promise.all(savers);
 });
 
 test.concurrent('a scrub that a shutdown prevents is reported, and runs after a restart', async () => {
   await using project = await open();
-  const { opened } = project;
   await project.save(memory({ userId: erased, content: text(erased, 10) }));
   await project.erase(erased);
-  await opened.storage.close();
-  expect(await reportedLevel(opened)).toBe('warning');
-  opened.storage = await openFile(opened.path);
-  await scrubbed(opened);
-  expect(hits(opened)).toBe(0);
-  expect(await reportedLevel(opened)).toBeUndefined();
+  await project.opened.storage.close();
+  expect(await reportedLevel(project)).toBe('warning');
+  project.opened.storage = await openFile(project.path);
+  await scrubbed(project);
+  expect(hits(project)).toBe(0);
+  expect(await reportedLevel(project)).toBeUndefined();
 });
 
 test.concurrent('a scrub blocked by a read delays no save, and runs after a restart', async () => {
   await using project = await open(advancingClock);
-  const { opened } = project;
   await project.save(memory({ userId: erased, content: text(erased, 10) }));
-  const endRead = beginRead(opened);
+  const endRead = beginRead(project);
   await project.erase(erased);
   await project.save(memory({ userId: advancesClock }));
   let slowestMs = 0;
@@ -173,12 +173,12 @@ test.concurrent('a scrub blocked by a read delays no save, and runs after a rest
     await project.save(memory({ userId: 'a', content: 'meanwhile' }));
     slowestMs = Math.max(slowestMs, performance.now() - begun);
   }
-  expect(isScrubPending(opened)).toBe(true);
+  expect(isScrubPending(project)).toBe(true);
   expect(slowestMs).toBeLessThan(3_000);
   endRead();
-  await opened.reopen();
-  await scrubbed(opened);
-  expect(hits(opened)).toBe(0);
+  await project.opened.reopen();
+  await scrubbed(project);
+  expect(hits(project)).toBe(0);
 });
 
 test.concurrent('an erasure does not delete a memory that is saved after the erasure began', async () => {
@@ -216,34 +216,32 @@ test.concurrent('a retry of a running erasure does not delete a memory saved aft
 
 test.concurrent('the text of a deleted memory is overwritten without an erasure of its user', async () => {
   await using project = await open();
-  const { opened } = project;
   const given = memory({ userId: 'a', content: 'canary '.repeat(3_000) });
   await project.save(given);
-  expect(hits(opened)).toBeGreaterThan(0);
+  expect(hits(project)).toBeGreaterThan(0);
   await project.remove(given.id);
   // Closing copies the log to the file and deletes the log.
-  await opened.storage.close();
-  expect(hits(opened)).toBe(0);
-  opened.storage = await openFile(opened.path);
+  await project.opened.storage.close();
+  expect(hits(project)).toBe(0);
+  project.opened.storage = await openFile(project.path);
 });
 
 test.concurrent('the doctor advises a rebuild by hand only for a large file', async () => {
   await using project = await open();
-  const { opened } = project;
-  await opened.storage.close();
+  await project.opened.storage.close();
   // Inserted directly, because a busy machine may scrub an erasure before the storage closes.
-  const db = new Database(opened.path);
+  const db = new Database(project.path);
   db.run(`INSERT INTO maintenance (name, value) VALUES ('scrub', 1)`);
   db.close(true);
   const advice = async () =>
-    (await diagnoseFile(opened.path)).find(({ name }) => name === 'erasure')?.advice;
+    (await diagnoseFile(project.path)).find(({ name }) => name === 'erasure')?.advice;
   expect(await advice()).toContain('a running server removes the text within ten minutes');
-  const { size } = statSync(opened.path);
+  const { size } = statSync(project.path);
   // A sparse file. SQLite ignores the part beyond the last page.
-  truncateSync(opened.path, 2 ** 30 + 4_096);
+  truncateSync(project.path, 2 ** 30 + 4_096);
   expect(await advice()).toMatch(/^stop the server, then run: .*VACUUM/);
-  truncateSync(opened.path, size);
-  opened.storage = await openFile(opened.path);
+  truncateSync(project.path, size);
+  project.opened.storage = await openFile(project.path);
 });
 
 test.concurrent('a file in a folder with a quote in its name is scrubbed', async () => {
@@ -258,7 +256,7 @@ test.concurrent('a file in a folder with a quote in its name is scrubbed', async
     const project = await newProject({ storage });
     await project.save(memory());
     await project.erase();
-    const isDone = () => !isScrubPending({ path } as OpenedFile) || warnings.length > 0;
+    const isDone = () => !isScrubPending({ path }) || warnings.length > 0;
     await until(isDone, { what: 'the scrub' });
     expect(warnings).toEqual([]);
   } finally {

@@ -84,8 +84,7 @@ test.concurrent('while a reader thread hangs, other searches succeed, and then t
 });
 
 test('a search does not wait for the many slow searches of another project', async () => {
-  const all = await fromShared();
-  const { opened, project } = all;
+  const { opened, project } = await fromShared();
   const other = await newProject(opened);
   await other.save(memory({ content: 'kept' }));
   let isBusy = true;
@@ -131,8 +130,7 @@ test('a project that reads too fast is paused while another project is active', 
 });
 
 test('a save is stored before a large batch that was sent at the same time', async () => {
-  const all = await fromShared();
-  const { opened, project } = all;
+  const { opened, project } = await fromShared();
   const other = await newProject(opened);
   let isBatchDone = false;
   const batch = other.accept(Array.from({ length: 10_000 }, () => record())).then((ids) => {
@@ -168,8 +166,7 @@ test.concurrent('a slow large write is not mistaken for a hanging thread', async
 });
 
 test('a status request that repeats an id reads the text of its memory once', async () => {
-  const all = await fromShared();
-  const { project } = all;
+  const { project } = await fromShared();
   const given = imported({ content: 'one sentence. '.repeat(350_000) });
   await project.import([given]);
   const statuses = await project.statuses([...Array(1_000).fill(given.id), 'mem_none', given.id]);
@@ -225,8 +222,7 @@ test.concurrent('while the writer thread hangs, writes fail, and then the servic
 });
 
 test('an erasure that is repeated after a failed COMMIT deletes and counts every memory', async () => {
-  const all = await fromShared();
-  const { project } = all;
+  const { project } = await fromShared();
   const save = () => project.save(memory({ userId: 'erased' }));
   // An erasure deletes 500 memories per transaction.
   await Promise.all(Array.from({ length: 600 }, save));
