@@ -1,13 +1,5 @@
 import { expect, test } from 'bun:test';
-import {
-  dropped,
-  html,
-  json,
-  type Reply,
-  refusal,
-  startFaultServer,
-  text,
-} from '../support/fault-server.ts';
+import { dropped, html, json, refusal, startFaultServer, text } from '../support/fault-server.ts';
 import { memory } from './command.ts';
 
 /* What a user reads if the service, a proxy or another program responds with an error. */
@@ -19,7 +11,7 @@ const details = [
 const invalid = { error: 'invalid_request', message: 'two fields', requestId: 'req_1', details };
 const address = 'To check it: memory profile show\n';
 
-test.each<[string, Reply, number, string, string]>([
+test.each([
   ['a page of another web server', html(404), 1, 'did not respond like the memory', address],
   ['JSON of another program', json(404, { detail: 'Not Found' }), 1, ': 404, application', address],
   ['a page with 200', html(200), 1, ': 200, text/html.\n', address],

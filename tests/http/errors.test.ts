@@ -54,14 +54,10 @@ describe('authentication', () => {
 test('an error describes at most 20 fields, as documented', async () => {
   const body = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`unknown${n}`, n]));
   const { details } = (await ask(server, 'POST', '/v1/memories', { body })).body as ErrorBody;
-  const { schemas } = (document as unknown as Documented).components;
-  const { maxItems } = schemas.Error.properties.details;
-  expect([details?.length, maxItems]).toEqual([20, 20]);
+  expect(details).toHaveLength(20);
+  const documented = { properties: { details: { maxItems: 20 } } };
+  expect(document.components.schemas.Error).toMatchObject(documented);
 });
-
-type Documented = {
-  components: { schemas: { Error: { properties: { details: { maxItems: number } } } } };
-};
 
 describe('not found', () => {
   const unknownRoutes = [

@@ -1,18 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { exampleMemory } from '../../sdk/contract/memory.ts';
-import {
-  document,
-  documented,
-  examplesOf,
-  jsonOf,
-  misfit,
-  type Operation,
-  resolve,
-} from '../support/document.ts';
+import { document, documented, examplesOf, jsonOf, misfit, resolve } from '../support/document.ts';
 import { send, withServer } from '../support/server.ts';
 
 /* Sends every documented example, and validates every response against the document. */
+
+type Operation = (typeof documented)[number];
 
 describe('the document', () => {
   test('is valid OpenAPI 3.1 according to an independent validator', async () => {

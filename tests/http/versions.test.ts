@@ -1,16 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { Memory, SavedMemory } from '../../sdk/contract/memory.ts';
 import { documented, resolve } from '../support/document.ts';
-import {
-  type Answer,
-  ask,
-  bodyOf,
-  expectError,
-  getMemory,
-  getPage,
-  newUser,
-  save,
-} from '../support/http.ts';
+import { ask, bodyOf, expectError, getMemory, getPage, newUser, save } from '../support/http.ts';
 import { withProject } from '../support/server.ts';
 import { sendKeyed } from '../support/writes.ts';
 
@@ -25,12 +16,12 @@ async function changed(): Promise<string> {
   return id;
 }
 
-function patch(id: string, body: object, ifMatch?: string): Promise<Answer> {
+function patch(id: string, body: object, ifMatch?: string) {
   const headers = ifMatch === undefined ? {} : { 'if-match': ifMatch };
   return ask(server, 'PATCH', `/v1/memories/${id}`, { body, headers });
 }
 
-function remove(id: string, ifMatch: string): Promise<Answer> {
+function remove(id: string, ifMatch: string) {
   return ask(server, 'DELETE', `/v1/memories/${id}`, { headers: { 'if-match': ifMatch } });
 }
 

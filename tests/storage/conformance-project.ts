@@ -4,15 +4,7 @@ import { nothing } from '../../server/memory/measurement.ts';
 import type { StoredMemory } from '../../server/storage/types/memories.ts';
 import type { Measurement, UserRow } from '../../server/storage/types/project.ts';
 import { rejectionOf } from '../support/thrown.ts';
-import {
-  claimOne,
-  complete,
-  imported,
-  memory,
-  newProject,
-  type Project,
-  walk,
-} from './fixtures.ts';
+import { claimOne, complete, imported, memory, newProject, walk } from './fixtures.ts';
 import { fail, opened, project } from './suite.ts';
 
 const userIds = ['a', 'ä', 'B', '🌊', '\uff5e', ' '];
@@ -136,7 +128,7 @@ export function testMeasurements(): void {
 }
 
 export function testProjectTasks(): void {
-  const ids = async (...of: Parameters<Project['tasks']>) =>
+  const ids = async (...of: Parameters<typeof project.tasks>) =>
     (await project.tasks(...of)).items.map(({ id }) => id);
 
   test('are listed by their status, with their attempts and error', async () => {

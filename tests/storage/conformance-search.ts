@@ -1,20 +1,11 @@
 import { expect, test } from 'bun:test';
-import {
-  claim,
-  claimOne,
-  complete,
-  imported,
-  memory,
-  newProject,
-  type Project,
-  record,
-} from './fixtures.ts';
+import { claim, claimOne, complete, imported, memory, newProject, record } from './fixtures.ts';
 import { opened, project } from './suite.ts';
 
 /** Tests searches, except for the ranking, which the search-index tests cover. */
 export function testSearch(): void {
   /** Returns the ids of the results. The first search loads the user's index into memory. */
-  async function found(query: string, more: Parameters<Project['search']>[1] = {}) {
+  async function found(query: string, more: Parameters<typeof project.search>[1] = {}) {
     return (await project.search(query, { limit: 100, ...more })).map(({ id }) => id);
   }
 

@@ -2,16 +2,7 @@ import { expect, test } from 'bun:test';
 import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
 import type { NewMemory, WriteResult } from '../../server/storage/types/memories.ts';
 import { rejectionOf } from '../support/thrown.ts';
-import {
-  bodyOf,
-  claim,
-  complete,
-  keyed,
-  memory,
-  type Project,
-  record,
-  type WriteFields,
-} from './fixtures.ts';
+import { bodyOf, claim, complete, keyed, memory, record, type WriteFields } from './fixtures.ts';
 import { fail, opened, project } from './suite.ts';
 
 const externalKey = { source: 's', externalId: 'e' };
@@ -26,18 +17,13 @@ const given = {
 const sameMetadata = '{ "b":true, "a":[1,{"y":"2","x":null}] }';
 
 type Fields = Partial<NewMemory>;
-type Repeat = (project: Project, fields: Fields, more: WriteFields) => Promise<WriteResult>;
+type Repeat = (fields: Fields, more: WriteFields) => Promise<WriteResult>;
 
 /** The writes that can repeat a memory, with its type and the status of their responses. */
 const repeats: [name: string, type: NewMemory['type'], status: number, repeat: Repeat][] = [
-  ['a save', 'memory', 200, (project, fields, more) => project.save(memory(fields), more)],
-  ['an ingest', 'document', 202, (project, fields, more) => project.ingest(record(fields), more)],
-  [
-    'a batch',
-    'document',
-    202,
-    (project, fields, more) => project.acceptBatch([record(fields)], more),
-  ],
+  ['a save', 'memory', 200, (fields, more) => project.save(memory(fields), more)],
+  ['an ingest', 'document', 202, (fields, more) => project.ingest(record(fields), more)],
+  ['a batch', 'document', 202, (fields, more) => project.acceptBatch([record(fields)], more)],
 ];
 
 /** Tests that a write that changes nothing has no effect but its response. */
@@ -66,7 +52,7 @@ export function testUnchanged(): void {
       const id = await stored(type);
       const before = await stateOf(id);
       for (const fields of [given, { ...given, metadata: sameMetadata }]) {
-        const { response } = await repeat(project, fields, { at: 5_000 });
+        const { response } = await repeat(fields, { at: 5_000 });
         expect(response.status).toBe(status);
         expect(response.body).toContain(`"memoryId":"${id}"`);
         expect(response.body).toContain('"status":"complete"');
@@ -87,7 +73,7 @@ export function testUnchanged(): void {
       ['type', { type: 'ticket' }],
     ])(`${write} of another %s is a change`, async (_, change) => {
       const id = await stored(type);
-      await repeat(project, { ...given, ...change }, { at: 5_000 });
+      await repeat({ ...given, ...change }, { at: 5_000 });
       const changed = { ...change, version: 2, updatedAt: 5_000 };
       expect(await project.get(id)).toMatchObject(changed);
     });
@@ -95,11 +81,11 @@ export function testUnchanged(): void {
     test(`${write}: uses up its idempotency key`, async () => {
       const id = await stored(type);
       const more = { at: 5_000, idempotency: keyed('k') };
-      const first = await repeat(project, given, more);
+      const first = await repeat(given, more);
       await project.update(id, { content: 'newer' });
-      expect(await repeat(project, given, more)).toEqual({ ...first, replayed: true });
+      expect(await repeat(given, more)).toEqual({ ...first, replayed: true });
       const idempotency = keyed('k', { fingerprint: 'g' });
-      const other = repeat(project, given, { idempotency });
+      const other = repeat(given, { idempotency });
       expect(await rejectionOf(other)).toMatchObject({ code: 'idempotency_key_reused' });
       expect(await project.get(id)).toMatchObject({ content: 'newer', version: 2 });
     });
@@ -107,12 +93,12 @@ export function testUnchanged(): void {
     test(`${write} of a record that is processing or failed is a change`, async () => {
       const fields = { ...given, type };
       const [id = ''] = await project.accept([record(fields)]);
-      await repeat(project, fields, { at: 5_000 });
+      await repeat(fields, { at: 5_000 });
       expect(await project.get(id)).toMatchObject({ version: 2, updatedAt: 5_000 });
       await project.accept([record({ ...fields, content: 'to fail' })]);
       for (const task of await claim(opened.storage)) await fail(task, null, 6_000);
       expect(await project.status(id)).toMatchObject({ status: 'failed' });
-      await repeat(project, { ...fields, content: 'to fail' }, { at: 7_000 });
+      await repeat({ ...fields, content: 'to fail' }, { at: 7_000 });
       const again = type === 'memory' ? 'complete' : 'processing';
       expect(await project.status(id)).toMatchObject({ status: again, errorMessage: null });
       expect(await project.get(id)).toMatchObject({ version: 4, updatedAt: 7_000 });

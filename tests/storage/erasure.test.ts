@@ -8,15 +8,7 @@ import { createRandom } from '../support/random.ts';
 import { until } from '../support/until.ts';
 import { advancesClock } from './advancing-clock.ts';
 import { claim, complete, imported, keyed, memory, newProject, record } from './fixtures.ts';
-import {
-  advancingClock,
-  beginRead,
-  type File,
-  isScrubPending,
-  open,
-  scrubbed,
-  unusedPages,
-} from './scrub.ts';
+import { advancingClock, beginRead, isScrubPending, open, scrubbed, unusedPages } from './scrub.ts';
 import { diagnoseFile, openFile } from './sqlite.ts';
 
 /*
@@ -32,7 +24,7 @@ const erased = 'c4n4ry@example.org';
  * Counts canaries in the files. Reads the files in another process, because closing a file in this
  * process would release SQLite's locks on that file.
  */
-function hits({ path }: File): number {
+function hits({ path }: { path: string }): number {
   const files = [path, `${path}-wal`].filter((file) => existsSync(file));
   const grep = Bun.spawnSync(['grep', '-aoiE', canary, ...files], {
     env: { ...process.env, LC_ALL: 'C' },
@@ -42,7 +34,7 @@ function hits({ path }: File): number {
 }
 
 /** Returns the level at which the doctor reports that text may remain in the file. */
-async function reportedLevel({ path }: File): Promise<string | undefined> {
+async function reportedLevel({ path }: { path: string }): Promise<string | undefined> {
   const findings = await diagnoseFile(path);
   return findings.find(({ name }) => name === 'erasure')?.level;
 }

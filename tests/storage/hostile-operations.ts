@@ -1,20 +1,7 @@
 import { firstMs, lastMs } from '../../sdk/contract/times.ts';
-import type {
-  Filter,
-  MemoryChanges,
-  NewMemory,
-  StoredMemory,
-} from '../../server/storage/types/memories.ts';
+import type { Filter, MemoryChanges, StoredMemory } from '../../server/storage/types/memories.ts';
 import { createRandom, type Random } from '../support/random.ts';
-import {
-  claim,
-  keyed,
-  memory,
-  type Opened,
-  type Project,
-  type WriteFields,
-  walk,
-} from './fixtures.ts';
+import { claim, keyed, memory, type Opened, type Project, walk } from './fixtures.ts';
 
 /* Seeded operations with unusual but accepted values, which two backends must answer alike. */
 
@@ -80,7 +67,7 @@ const keyOf = (random: Random) => {
   return keyed(key, { fingerprint: random.pick(['f', 'f', 'g']), scope: random.pick(['', 'u']) });
 };
 
-const writeOf = (random: Random, n: number): WriteFields => ({
+const writeOf = (random: Random, n: number) => ({
   at: timeOf(random, n),
   idempotency: keyOf(random),
   onlyUserId: random.chance(0.1) ? random.pick(users) : null,
@@ -91,7 +78,7 @@ const readOf = (random: Random, n: number) => ({
   onlyUserId: random.chance(0.1) ? random.pick(users) : null,
 });
 
-const fieldsOf = (random: Random, n: number, id: string): NewMemory => {
+const fieldsOf = (random: Random, n: number, id: string) => {
   const [source, externalId] = [random.pick(names), random.pick(names)];
   const [content, json] = [random.pick(texts), random.pick(metadata)];
   const [occurredAt, expiresAt] = [anyTime(random, n), anyTime(random, n)];

@@ -17,7 +17,7 @@ export async function open(options: Parameters<typeof openInFolder>[0] = {}) {
   return { ...project, opened, path, [Symbol.asyncDispose]: () => opened.dispose() };
 }
 
-export type File = { path: string };
+type File = { path: string };
 
 /** Reads the file with a separate connection. */
 function readValue({ path }: File, sql: string): unknown {
