@@ -5,25 +5,8 @@ import type { NewMemory } from '../../server/storage/types/memories.ts';
 import type { Task } from '../../server/storage/types/tasks.ts';
 import { newDatabase, query } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
-import {
-  claim,
-  claimOne,
-  complete,
-  imported,
-  keyed,
-  memory,
-  newProject,
-  record,
-} from './fixtures.ts';
-import {
-  cutByUser,
-  isDistributed,
-  isMisread,
-  isPlanned,
-  oneLine,
-  parts,
-  partsOf,
-} from './plans.ts';
+import { claim, complete, imported, keyed, memory, newProject, record } from './fixtures.ts';
+import { cutByUser, hasCitus, isMisread, isPlanned, oneLine, parts, partsOf } from './plans.ts';
 import { openRecorded, openWithFastTimers } from './postgres.ts';
 
 /*
@@ -68,7 +51,7 @@ const wide: Record<string, { pattern: RegExp; reason: string }> = {
 };
 
 const database = await newDatabase();
-if (!(await isDistributed(database))) {
+if (!(await hasCitus(database))) {
   await (await openStorage(database.url)).close();
   await cutByUser(database);
 }
@@ -173,7 +156,7 @@ function search() {
 async function beat(): Promise<void> {
   const own = await openWithFastTimers(recorder.url, 50);
   await project.accept([madeRecord()]);
-  await claimOne(own, { owner: 'beating' });
+  await claim(own, { owner: 'beating', limit: 1 });
   const where = `WHERE lease_owner = 'beating'`;
   await query(database.url, `UPDATE tasks SET leased_until = 9e15 ${where}`);
   recorder.drain();

@@ -18,7 +18,7 @@ const columns = {
   idempotency_keys: 'key',
 };
 
-export async function isDistributed({ url }: TestDatabase): Promise<boolean> {
+export async function hasCitus({ url }: TestDatabase): Promise<boolean> {
   const rows = await query(url, `SELECT 1 FROM pg_extension WHERE extname = 'citus'`);
   return rows.length > 0;
 }

@@ -2,14 +2,14 @@ import { expect, test } from 'bun:test';
 import { newWholeDatabase, query } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { memory, newProject, record } from './fixtures.ts';
-import { isDistributed } from './plans.ts';
+import { hasCitus } from './plans.ts';
 import { openInSchema, openWithFastTimers } from './postgres.ts';
 
 test('tables are analyzed soon after they have grown, and small tables are not', async () => {
   // A database of its own, because other tests analyze all tables of the shared database.
   const database = await newWholeDatabase();
   // On Citus, the workers' own autovacuum analyzes the tables.
-  if (await isDistributed(database)) return database.drop();
+  if (await hasCitus(database)) return database.drop();
   const open = (url: string) => openWithFastTimers(url, 100);
   await using opened = await openInSchema({ database, open });
   const project = await newProject(opened);
