@@ -1,12 +1,5 @@
 import { expect, test } from 'bun:test';
-import {
-  claim,
-  claimOne,
-  complete,
-  newProject,
-  type Opened,
-  memory as storedMemory,
-} from '../storage/fixtures.ts';
+import { claim, complete, newProject, memory as storedMemory } from '../storage/fixtures.ts';
 import { openInSchema } from '../storage/postgres.ts';
 import { openInFolder } from '../storage/sqlite.ts';
 import { rowsOf } from '../support/rows.ts';
@@ -18,7 +11,7 @@ test.each([
   ['SQLite', openInFolder, /^3 pending, the oldest for \d+ s$/],
   ['PostgreSQL', openInSchema, /^3 pending, the oldest for \d+ s, 2 with an expired lease$/],
 ])('doctor counts the pending and the failed tasks on %s', async (_, open, pending) => {
-  const opened: Opened = await open();
+  await using opened = await open();
   const project = await newProject(opened);
   const now = Date.now();
   for (let n = 0; n < 5; n += 1) await project.acceptOne({}, now);
@@ -29,7 +22,6 @@ test.each([
   const failure = { ...failed, now, retryAt: null, errorMessage: 'it failed' };
   expect(await opened.storage.failTask(failure)).toBe(true);
   const { code, find } = await doctor(opened.url);
-  await opened.dispose();
   expect(find('queue')).toMatchObject({ level: 'ok', found: expect.stringMatching(pending) });
   expect(find('failed records')).toMatchObject({ level: 'warning', found: '1' });
   expect(code).toBe(0);
@@ -39,18 +31,16 @@ test.each([
   [4, 'ok'],
   [5.5, 'warning'],
 ])('after %d minutes, doctor reports a pending record as %s', async (minutes, level) => {
-  const opened = await openInFolder();
+  await using opened = await openInFolder();
   const project = await newProject(opened);
   await project.acceptOne({}, Date.now() - minutes * 60_000);
   const { find } = await doctor(opened.url);
-  await opened.dispose();
   expect(find('queue')).toMatchObject({ level });
 });
 
 test('doctor warns about a database without keys and reports an empty queue', async () => {
-  const opened = await openInFolder();
+  await using opened = await openInFolder();
   const { find } = await doctor(opened.url);
-  await opened.dispose();
   const advice = expect.stringContaining('memory keys create');
   expect(find('keys')).toMatchObject({ level: 'warning', found: 'none', advice });
   expect(find('queue')).toEqual({ name: 'queue', level: 'ok', found: '0 pending' });
@@ -61,7 +51,7 @@ test('doctor counts only leases that have expired', async () => {
   const project = await newProject(opened);
   const now = Date.now();
   await project.acceptOne({}, now);
-  await claimOne(opened.storage, { now, leaseMs: 60_000 });
+  await claim(opened.storage, { now, leaseMs: 60_000 });
   const { find } = await doctor(opened.url);
   const found = expect.stringMatching(/^1 pending, the oldest for \d+ s, 0 with an expired lease$/);
   expect(find('queue')).toMatchObject({ found });
@@ -71,7 +61,7 @@ test.each([
   ['SQLite', openInFolder, "x''"],
   ['PostgreSQL', openInSchema, "''"],
 ])('doctor reports rows that contradict each other on %s', async (_, open, noBytes) => {
-  await using opened: AsyncDisposable & Opened = await open();
+  await using opened = await open();
   const project = await newProject(opened);
   await project.save(storedMemory({ userId: 'ada' }));
   for (const userId of ['ben', 'cem', 'dan']) await project.acceptOne({ userId });
