@@ -1,13 +1,5 @@
 import { expect, test } from 'bun:test';
-import {
-  chmodSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { installationOf } from '../../cli/commands/mcp-clients.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { expectRan, type Surroundings, testTerminal, withMemory } from './command.ts';
@@ -39,7 +31,7 @@ test.each([
   writeFileSync(home.file(program), script, { mode: 0o755 });
   const env = { PATH: `${home.path}:/bin` };
   expectRan(await home.install(client, ['--read-only', '--yes'], { env }), 0, /^Done\. Restart /);
-  const lines = readFileSync(home.file('calls'), 'utf8').trim().split('\n');
+  const lines = (await Bun.file(home.file('calls')).text()).trim().split('\n');
   const entry = '/opt/memory mcp --user ada --read-only';
   expect(lines).toEqual(calls.map((call) => call.replace(/-- $/, `-- ${entry}`)));
 });
@@ -104,7 +96,7 @@ test('a read-only settings file is not replaced', async () => {
   mkdirSync(home.file('.cursor'));
   writeFileSync(home.file('.cursor/mcp.json'), '{}', { mode: 0o400 });
   expectRan(await home.install('cursor', ['--yes']), 1, 'cannot be changed: it is read-only.');
-  expect(readFileSync(home.file('.cursor/mcp.json'), 'utf8')).toBe('{}');
+  expect(await Bun.file(home.file('.cursor/mcp.json')).text()).toBe('{}');
 });
 
 test('the settings of applications on macOS are in the Library', () => {

@@ -1,13 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import {
-  chmodSync,
-  existsSync,
-  readdirSync,
-  statfsSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, readdirSync, statfsSync, statSync, truncateSync } from 'node:fs';
 import { openAdmin } from '../../server/admin.ts';
 import { diagnoseFile } from '../storage/sqlite.ts';
 import { backend } from '../support/backend.ts';
@@ -110,7 +102,7 @@ ofFile('restore rejects a running server and a damaged backup, and changes nothi
   await memory(['backup', file, ...on(server.databaseUrl)]);
   expectRan(await memory(['restore', file, ...on(server.databaseUrl)]), 1, 'already using');
   const broken = folder.file('broken.db');
-  writeFileSync(broken, 'not a database, but long enough to look at '.repeat(100));
+  await Bun.write(broken, 'not a database, but long enough to look at '.repeat(100));
   const target = `sqlite:${folder.file('target.db')}`;
   await memory(['restore', file, ...on(target)]);
   expectRan(await memory(['restore', broken, ...on(target)]), 1, 'not an intact backup');
@@ -128,7 +120,7 @@ ofFile('doctor reports whether a server uses the database', async () => {
 ofFile('doctor includes the write-ahead log in the database size', async () => {
   const copy = folder.file('with-log.db');
   await memory(['backup', copy, ...on(server.databaseUrl)]);
-  writeFileSync(`${copy}-wal`, Buffer.alloc(5 * 1024 * 1024));
+  await Bun.write(`${copy}-wal`, Buffer.alloc(5 * 1024 * 1024));
   const size = statSync(copy).size / 1024 / 1024 + 5;
   const { stdout } = await memory(['doctor', ...on(`sqlite:${copy}`)]);
   expect(stdout).toContain(`the database uses ${size.toFixed(1)} MiB`);
@@ -157,7 +149,7 @@ ofFile('doctor warns about a file that its group can read, and about a full disk
   chmodSync(copy, 0o640);
   const { bavail, bsize } = statfsSync(folder.path);
   // A sparse file: the database with its log is larger than the free space.
-  writeFileSync(`${copy}-wal`, '');
+  await Bun.write(`${copy}-wal`, '');
   truncateSync(`${copy}-wal`, bavail * bsize + 2 ** 30);
   const { items, find } = await doctor(`sqlite:${copy}`);
   const levels = items.map(({ name, level }) => `${name} ${level}`);
@@ -185,7 +177,7 @@ ofFile('doctor warns about a write-ahead log of 256 MB, but not about a shorter 
   const copy = folder.file('long-log.db');
   await memory(['backup', copy, ...on(server.databaseUrl)]);
   const levelAt = async (bytes: number) => {
-    writeFileSync(`${copy}-wal`, '');
+    await Bun.write(`${copy}-wal`, '');
     // A sparse file, which takes no space on the disk.
     truncateSync(`${copy}-wal`, bytes);
     return (await doctor(`sqlite:${copy}`)).find('write-ahead log')?.level;

@@ -152,19 +152,10 @@ test.skipIf(chromium === null)(
   async () => {
     using profile = temporaryFolder();
     const address = server.url.replace('127.0.0.1', 'localhost');
-    const flags = [
-      '--headless',
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-background-networking',
-    ];
-    const command = [
-      chromium ?? '',
-      ...flags,
-      `--user-data-dir=${profile.path}`,
-      '--dump-dom',
-      address,
-    ];
+    const flags =
+      '--headless --no-sandbox --disable-gpu --disable-background-networking --dump-dom';
+    const options = [...flags.split(' '), `--user-data-dir=${profile.path}`];
+    const command = [chromium ?? '', ...options, address];
     const child = Bun.spawn(command, { stdout: 'pipe', stderr: 'ignore' });
     const shown = await new Response(child.stdout).text();
     await child.exited;

@@ -4,16 +4,7 @@ import type { ApiKey, UserPage } from '../../sdk/contract/project.ts';
 import type { IngestStatuses } from '../../sdk/contract/status.ts';
 import { openAdmin } from '../../server/admin.ts';
 import { misfit } from '../support/document.ts';
-import {
-  ask,
-  askRaw,
-  bodyOf,
-  expectError,
-  expectInvalid,
-  getStatus,
-  newUser,
-  save,
-} from '../support/http.ts';
+import { ask, askRaw, bodyOf, expectInvalid, getStatus, newUser, save } from '../support/http.ts';
 import { withProject } from '../support/server.ts';
 
 const server = await withProject();
@@ -78,8 +69,7 @@ describe('POST /v1/memories/status', () => {
   test('accepts a body of 5 MiB', async () => {
     const text = JSON.stringify({ memoryIds: ['x'] }).padEnd(limits.bodyBytesDefault);
     expect((await askRaw(server, 'POST', '/v1/memories/status', text)).status).toBe(200);
-    const longer = await askRaw(server, 'POST', '/v1/memories/status', `${text} `);
-    expectError(longer, 413, 'payload_too_large');
+    expect((await askRaw(server, 'POST', '/v1/memories/status', `${text} `)).status).toBe(413);
   });
 
   test.each([[{}], [{ memoryIds: [] }], [{ memoryIds: 'mem_1' }], [{ memoryIds: null }]])(

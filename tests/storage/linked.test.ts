@@ -1,13 +1,5 @@
 import { expect, test } from 'bun:test';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
@@ -93,7 +85,7 @@ test('a link whose target lacks the log is not opened by a start or a command', 
   expect((await rejectionOf(restore(backup, link))).message).toContain(reason);
   expect(JSON.stringify(await diagnoseFile(link))).toContain(reason);
   expect(existsSync(`${target}-wal`)).toBe(false);
-  expect(statSync(`${killed}-wal`).size).toBeGreaterThan(0);
+  expect(Bun.file(`${killed}-wal`).size).toBeGreaterThan(0);
   // The advice of the error.
   renameSync(`${killed}-wal`, `${target}-wal`);
   await (await openFile(link)).close();
