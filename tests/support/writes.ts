@@ -13,23 +13,10 @@ const common = { source: 'crm', metadata: { b: { y: 1, x: [2, { q: 1, p: 2 }] },
 
 export const writes: [route: string, make: MakeWrite][] = [
   ['POST /v1/memories', (userId) => saveOf(userId, 'new', { metadata: {} })],
-  [
-    'POST /v1/ingest/support',
-    (userId) =>
-      post('/ingest/support', { userId, ...common, data: { subject: 'S', comments: [entry] } }),
-  ],
-  [
-    'POST /v1/ingest/document',
-    (userId) => post('/ingest/document', { userId, ...common, data: { text: 'T' } }),
-  ],
-  [
-    'POST /v1/ingest/chat',
-    (userId) => post('/ingest/chat', { userId, ...common, data: { messages: [entry] } }),
-  ],
-  [
-    'POST /v1/ingest',
-    (userId) => post('/ingest', { userId, ...common, type: 'event', data: { name: 'n', k: 1 } }),
-  ],
+  ingestOf('/ingest/support', { data: { subject: 'S', comments: [entry] } }),
+  ingestOf('/ingest/document', { data: { text: 'T' } }),
+  ingestOf('/ingest/chat', { data: { messages: [entry] } }),
+  ingestOf('/ingest', { type: 'event', data: { name: 'n', k: 1 } }),
   [
     'POST /v1/ingest/batch',
     (userId) => {
@@ -72,6 +59,10 @@ export function importable(userId: string): Memory {
 }
 
 export const writesWithBody = writes.filter(([route]) => !route.startsWith('DELETE'));
+
+function ingestOf(path: string, fields: object): [route: string, make: MakeWrite] {
+  return [`POST /v1${path}`, (userId) => post(path, { userId, ...common, ...fields })];
+}
 
 function post(path: string, body: object): WriteRequest {
   return { method: 'POST', path: `/v1${path}`, body };
