@@ -75,7 +75,7 @@ test('escapeField() is reversible and escapes every tab and newline', () => {
 });
 
 describe('jsonSyntaxError()', () => {
-  const broken: Array<[string, string]> = [
+  test.each([
     ['', 'value expected at line 1, column 1'],
     ['{"a":1,}', 'property name expected at line 1, column 8'],
     ['[1,\n2,\n]', 'value expected at line 3, column 1'],
@@ -89,13 +89,10 @@ describe('jsonSyntaxError()', () => {
     ['{"a":1', 'close brace expected at line 1, column 7'],
     ['nul', 'invalid symbol at line 1, column 1'],
     ['/* a */ {}', 'invalid comment token at line 1, column 1'],
-  ];
-  for (const [text, expected] of broken) {
-    test(`${JSON.stringify(text)} → ${expected}`, async () => {
-      expect(() => JSON.parse(text)).toThrow();
-      expect(await jsonSyntaxError(text, { disallowComments: true })).toBe(expected);
-    });
-  }
+  ])('%j → %s', async (text, expected) => {
+    expect(() => JSON.parse(text)).toThrow();
+    expect(await jsonSyntaxError(text, { disallowComments: true })).toBe(expected);
+  });
 });
 
 describe('readLines()', () => {
@@ -143,6 +140,8 @@ describe('inOrder()', () => {
   async function* numbers(count: number) {
     for (let index = 0; index < count; index += 1) yield index;
   }
+  const unnamed = () => new Set<string>();
+  const itself = async (index: number) => index;
   const someTicks = async (count: number) => {
     for (let tick = 0; tick < count; tick += 1) await Promise.resolve();
   };
@@ -173,13 +172,7 @@ describe('inOrder()', () => {
       yield 1;
       await promise;
     }
-    const deliver = async () => resolve();
-    await inOrder(
-      waiting(),
-      () => new Set(),
-      async (index) => index,
-      deliver,
-    );
+    await inOrder(waiting(), unnamed, itself, async () => resolve());
   });
 
   test('pauses later jobs while an earlier job is slow, to limit the results in memory', async () => {
@@ -192,7 +185,7 @@ describe('inOrder()', () => {
       return index;
     };
     const deliver = async (result: number) => void delivered.push(result);
-    const all = inOrder(numbers(100), () => new Set(), work, deliver);
+    const all = inOrder(numbers(100), unnamed, work, deliver);
     await someTicks(2_000);
     expect([begun.length, delivered]).toEqual([16, []]);
     first.resolve();
@@ -210,7 +203,7 @@ describe('inOrder()', () => {
       return index;
     };
     const deliver = async (result: number) => void delivered.push(result);
-    const all = inOrder(numbers(1000), () => new Set(), work, deliver);
+    const all = inOrder(numbers(1000), unnamed, work, deliver);
     await expect(all).rejects.toThrow('two');
     expect(delivered).toEqual([0, 1]);
     expect(done).toEqual([0, 1]);
@@ -220,12 +213,6 @@ describe('inOrder()', () => {
     const deliver = async () => {
       throw new Error('full');
     };
-    const all = inOrder(
-      numbers(1000),
-      () => new Set(),
-      async (index) => index,
-      deliver,
-    );
-    await expect(all).rejects.toThrow('full');
+    await expect(inOrder(numbers(1000), unnamed, itself, deliver)).rejects.toThrow('full');
   });
 });

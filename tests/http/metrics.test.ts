@@ -118,13 +118,11 @@ test('with a model, searches by meaning and embedded memories are counted', asyn
 });
 
 describe('a gauge shows', () => {
-  test('the build', async () => {
-    const build = `memory_build_info{version="${version}",storage="${backend}",model=""}`;
-    expect((await readMetrics(server)).get(build)).toBe(1);
-  });
-
-  test('that the service is healthy', async () => {
-    expect((await readMetrics(server)).get('memory_healthy')).toBe(1);
+  test.each([
+    ['the build', `memory_build_info{version="${version}",storage="${backend}",model=""}`],
+    ['that the service is healthy', 'memory_healthy'],
+  ])('%s', async (_, series) => {
+    expect((await readMetrics(server)).get(series)).toBe(1);
   });
 
   test('the requests in flight, without the request for the metrics', async () => {
