@@ -98,50 +98,40 @@ const forms: [name: string, message: object, content: string][] = [
   ],
 ];
 
-/** Ingests the messages with one of the endpoints, and returns the content of the memory. */
-type Send = (messages: object[], more?: object) => Promise<string>;
-const contentOf = async (memoryId: string) => (await getMemory(server, memoryId)).content;
+/** Ingests a record, and returns the content of its memory. */
+async function contentOf(path: string, fields: object): Promise<string> {
+  const { memoryId } = await ingest(server, path, { userId: newUser(), ...fields });
+  return (await getMemory(server, memoryId)).content;
+}
 
-const endpoints: [name: string, send: Send][] = [
-  [
-    'a chat',
-    async (messages, more = {}) => {
-      const body = { userId: newUser(), data: { messages, ...more } };
-      return contentOf((await ingest(server, '/v1/ingest/chat', body)).memoryId);
-    },
-  ],
-  [
-    'a conversation',
-    async (messages, more = {}) => {
-      const body = { type: 'conversation', userId: newUser(), data: { messages, ...more } };
-      return contentOf((await ingest(server, '/v1/ingest', body)).memoryId);
-    },
-  ],
-  [
-    'a batch',
-    async (messages, more = {}) => {
-      const item = { type: 'conversation', userId: newUser(), data: { messages, ...more } };
-      const answer = await ask(server, 'POST', '/v1/ingest/batch', { body: { items: [item] } });
-      const { items, failed } = bodyOf<BatchAccepted>(answer, 202);
-      expect(failed).toEqual([]);
-      return contentOf(items[0]?.memoryId ?? '');
-    },
-  ],
+async function ingestInBatch(fields: object): Promise<string> {
+  const items = [{ userId: newUser(), ...fields }];
+  const answer = await ask(server, 'POST', '/v1/ingest/batch', { body: { items } });
+  const accepted = bodyOf<BatchAccepted>(answer, 202);
+  expect(accepted.failed).toEqual([]);
+  return (await getMemory(server, accepted.items[0]?.memoryId ?? '')).content;
+}
+
+const type = 'conversation';
+const endpoints: [name: string, ingest: (data: object) => Promise<string>][] = [
+  ['a chat', (data) => contentOf('/v1/ingest/chat', { data })],
+  ['a conversation', (data) => contentOf('/v1/ingest', { type, data })],
+  ['a batch', (data) => ingestInBatch({ type, data })],
 ];
 
-describe.each(endpoints)('a message in %s', (_, send) => {
+describe.each(endpoints)('a message in %s', (_, ingest) => {
+  const send = (messages: object[], more = {}) => ingest({ messages, ...more });
+
   test.each(forms)('may be %s', async (_, message, content) => {
     expect(await send([message])).toBe(content);
   });
 
   test('is skipped if it has no text', async () => {
-    const contents = [null, ' \n', [], [{ type: 'text', text: '' }]].map((content) => ({
-      role,
-      content,
-    }));
-    const empty = [{ role }, ...contents, { role, refusal: '', tool_calls: [] }];
+    const contents = [undefined, null, ' \n', [], [{ type: 'text', text: '' }]];
+    const empty = contents.map((content) => ({ role, content }));
+    const refused = { role, refusal: '', tool_calls: [] };
     const spoken = { role, audio: { id: 'a' } };
-    expect(await send([...empty, { role, content: 'Hi' }, spoken])).toBe('assistant: Hi');
+    expect(await send([...empty, refused, { role, content: 'Hi' }, spoken])).toBe('assistant: Hi');
   });
 
   test('is not required if there is a title or a summary', async () => {
@@ -152,9 +142,8 @@ describe.each(endpoints)('a message in %s', (_, send) => {
 });
 
 test('top-level messages may have the same forms', async () => {
-  const body = { userId: newUser(), messages: forms.map(([, message]) => message) };
-  const { memoryId } = await ingest(server, '/v1/ingest/chat', body);
-  expect(await contentOf(memoryId)).toBe(forms.map(([, , content]) => content).join('\n'));
+  const content = await contentOf('/v1/ingest/chat', { messages: forms.map(([, form]) => form) });
+  expect(content).toBe(forms.map(([, , rendered]) => rendered).join('\n'));
 });
 
 const rejected: [field: string, value: unknown][] = [
@@ -175,11 +164,9 @@ test.each(rejected)('a message with %s %j is rejected', async (field, value) => 
   expectInvalid(await ask(server, 'POST', '/v1/ingest/chat', chat), path);
   const record = { type: 'conversation', userId: 'u', data };
   expectInvalid(await ask(server, 'POST', '/v1/ingest', { body: record }), path);
-  const items = { body: { items: [record] } };
-  const { failed } = bodyOf<BatchAccepted>(
-    await ask(server, 'POST', '/v1/ingest/batch', items),
-    202,
-  );
+  const batch = { body: { items: [record] } };
+  const answer = await ask(server, 'POST', '/v1/ingest/batch', batch);
+  const { failed } = bodyOf<BatchAccepted>(answer, 202);
   expect(failed).toMatchObject([{ index: 0, error: 'invalid_request' }]);
   expect(failed[0]?.message).toStartWith(`${path}: `);
 });
@@ -206,13 +193,8 @@ test.each([
 
 test('an empty name and an empty tool call id are ignored', async () => {
   const empty = { name: '', tool_call_id: '' };
-  const chat = { userId: newUser(), messages: [{ role, content: 'Hi', ...empty }] };
-  expect(await contentOf((await ingest(server, '/v1/ingest/chat', chat)).memoryId)).toBe(
-    'assistant: Hi',
-  );
-  const comments = [{ author: 'user', content: 'Help', ...empty }];
-  const ticket = { userId: newUser(), data: { subject: 'S', comments } };
-  expect(await contentOf((await ingest(server, '/v1/ingest/support', ticket)).memoryId)).toBe(
-    'S\n\nuser: Help',
-  );
+  const messages = [{ role, content: 'Hi', ...empty }];
+  expect(await contentOf('/v1/ingest/chat', { messages })).toBe('assistant: Hi');
+  const data = { subject: 'S', comments: [{ author: 'user', content: 'Help', ...empty }] };
+  expect(await contentOf('/v1/ingest/support', { data })).toBe('S\n\nuser: Help');
 });

@@ -162,6 +162,12 @@ test('an invalid part of a message is named', async () => {
   }
 });
 
+test('messages beside the data are rejected by every endpoint but that of chats', async () => {
+  const body = { userId, messages: [entry] };
+  await expectRejected('POST', '/v1/ingest/support', body, 'data');
+  await expectRejected('POST', '/v1/ingest', { ...body, type: 'conversation' }, 'data');
+});
+
 test.each(['participants', 'tags'])('an invalid item of data.%s is named', async (name) => {
   for (const value of [1, null, '', [], 'a\0']) {
     const body = withValue(chat, `data.${name}`, ['x', value]);
