@@ -9,54 +9,45 @@ import { withServer } from '../support/server.ts';
  * after they have sent the whole body.
  */
 
-type Upload = {
-  method: string;
-  url: string;
-  headers: Record<string, string>;
-  bytes: number;
-  chunked: boolean;
-};
-type Case = { upload: Upload; status: number };
-
 const MB = 1_000_000;
 /** More than the buffers of a socket hold, and nearly as much as the service reads. */
-const sizes = [2 * MB, 60 * MB] as const;
+const [bytes, most] = [2 * MB, 60 * MB];
 
 const server = await withServer();
 const limited = await withServer({ MEMORY_RATE_LIMIT: '1/3600' });
-const authorization = `Bearer ${limited.key}`;
+const { authorization, ...json } = by(limited.key);
 await fetch(`${limited.url}/v1/key`, { headers: { authorization } });
-const cases = await earlyErrors();
+const readOnly = by(await server.createKey('default', { readOnly: true }));
+const known = by(server.key);
+const saves = `${server.url}/v1/memories`;
 
-async function earlyErrors(): Promise<Case[]> {
-  const readOnly = await server.createKey('default', { readOnly: true });
-  const json = { 'content-type': 'application/json' };
-  const by = (key: string) => ({ ...json, authorization: `Bearer ${key}` });
-  const known = by(server.key);
-  const saves = `${server.url}/v1/memories`;
-  const to = (url: string, headers: Upload['headers'], bytes: number, chunked = false) => {
-    return { method: 'POST', url, headers, bytes, chunked };
-  };
-  const [bytes, most] = sizes;
-  const { 'content-type': _, ...untyped } = known;
-  return [
-    { status: 413, upload: to(saves, known, most) },
-    { status: 413, upload: to(saves, known, bytes) },
-    { status: 413, upload: to(saves, known, bytes, true) },
-    { status: 429, upload: to(`${limited.url}/v1/memories`, by(limited.key), bytes) },
-    { status: 401, upload: to(saves, json, bytes) },
-    { status: 401, upload: to(saves, json, most, true) },
-    { status: 403, upload: to(saves, by(readOnly), bytes) },
-    { status: 404, upload: to(`${server.url}/nothing`, json, bytes) },
-    { status: 405, upload: { ...to(saves, known, bytes), method: 'PUT' } },
-    { status: 415, upload: to(saves, { ...untyped, 'content-type': 'text/plain' }, bytes) },
-  ];
+function by(key: string) {
+  return { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
 }
 
-/** For clients that receive an error even if the service stops reading early. */
-const smaller = () => cases.filter(({ upload }) => upload.bytes === sizes[0]);
+type Upload = ReturnType<typeof to>;
 
-async function run(command: string[], sent: Case[]): Promise<string[]> {
+function to(url: string, headers: Record<string, string>, bytes: number, chunked = false) {
+  return { method: 'POST', url, headers, bytes, chunked };
+}
+
+const cases: { status: number; upload: Upload }[] = [
+  { status: 413, upload: to(saves, known, most) },
+  { status: 413, upload: to(saves, known, bytes) },
+  { status: 413, upload: to(saves, known, bytes, true) },
+  { status: 429, upload: to(`${limited.url}/v1/memories`, by(limited.key), bytes) },
+  { status: 401, upload: to(saves, json, bytes) },
+  { status: 401, upload: to(saves, json, most, true) },
+  { status: 403, upload: to(saves, readOnly, bytes) },
+  { status: 404, upload: to(`${server.url}/nothing`, json, bytes) },
+  { status: 405, upload: { ...to(saves, known, bytes), method: 'PUT' } },
+  { status: 415, upload: to(saves, { ...known, 'content-type': 'text/plain' }, bytes) },
+];
+
+/** For clients that receive an error even if the service stops reading early. */
+const smaller = cases.filter(({ upload }) => upload.bytes === bytes);
+
+async function run(command: string[], sent: typeof cases): Promise<string[]> {
   const input = JSON.stringify(sent.map(({ upload }) => upload));
   const child = Bun.spawn(command, { stdin: Buffer.from(input), stderr: 'inherit' });
   return (await new Response(child.stdout).text()).trim().split('\n');
@@ -85,7 +76,7 @@ for (const [name, command, isFound] of clients) {
   test.skipIf(!isFound)(
     `${name} receives them`,
     async () => {
-      const sent = name === 'urllib' ? cases : smaller();
+      const sent = name === 'urllib' ? cases : smaller;
       expect(await run(command, sent)).toEqual(sent.map(({ status }) => String(status)));
     },
     120_000,
@@ -99,8 +90,8 @@ test.skipIf(!hasCurl)(
   async () => {
     using folder = temporaryFolder();
     const file = folder.file('upload');
-    writeFileSync(file, Buffer.alloc(sizes[0], ' '));
-    for (const { upload, status } of smaller()) {
+    writeFileSync(file, Buffer.alloc(bytes, ' '));
+    for (const { upload, status } of smaller) {
       expect(await curl(upload, file)).toBe(String(status));
     }
   },
