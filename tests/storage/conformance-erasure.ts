@@ -1,10 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { Deleted } from '../../sdk/contract/transfer.ts';
 import { bodyOf, imported, keyed, memory, newProject, type Project } from './fixtures.ts';
-import { opened, project } from './suite.ts';
-
-const many = (count: number, userId = 'u') =>
-  Array.from({ length: count }, (_, n) => imported({ userId, createdAt: n }));
+import { many, opened, project } from './suite.ts';
 
 /** Tests the erasure of a user on one backend. */
 export function testErasure(): void {

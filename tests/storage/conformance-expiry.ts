@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'bun:test';
 import { bodyOf, deletedBody, imported, keyed, memory, newProject, record } from './fixtures.ts';
-import { opened, project } from './suite.ts';
+import { externalKey, opened, project } from './suite.ts';
 
 const expiresAt = 5_000;
 const before = { now: 4_999, at: 4_999 };
@@ -63,7 +63,6 @@ export function testExpiry(): void {
   });
 
   test('is not replaced by a save or an ingest with its external id', async () => {
-    const externalKey = { source: 's', externalId: 'e' };
     const given = memory({ ...externalKey, expiresAt, content: 'former' });
     await project.save(given);
     const other = memory({ ...externalKey, userId: 'other' });
@@ -84,7 +83,6 @@ export function testExpiry(): void {
 
   test('is the only memory that loses its external id to a new memory', async () => {
     const kept = { source: 's', externalId: 'kept' };
-    const externalKey = { source: 's', externalId: 'e' };
     const other = memory(kept);
     await project.save(other);
     await project.save(memory({ ...externalKey, expiresAt }));

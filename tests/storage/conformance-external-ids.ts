@@ -1,11 +1,10 @@
 import { expect, test } from 'bun:test';
 import { limits } from '../../sdk/contract/limits.ts';
 import { memory, record } from './fixtures.ts';
-import { opened, project } from './suite.ts';
+import { externalKey, opened, project } from './suite.ts';
 
 /** Tests that a thing in another system is stored as one memory. */
 export function testExternalIds(): void {
-  const externalKey = { source: 's', externalId: 'e' };
   test('tells apart sources and external ids of any length', async () => {
     const long = 'x'.repeat(limits.nameCharacters - 1);
     const pairs = [

@@ -2,11 +2,10 @@ import { expect, test } from 'bun:test';
 import type { WriteResult } from '../../server/storage/types/memories.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { bodyOf, imported, keyed, memory, newProject, type Project, record } from './fixtures.ts';
-import { opened, project } from './suite.ts';
+import { externalKey, opened, project } from './suite.ts';
 
 /** Tests that a write affects no other project, user or write. */
 export function testIsolation(): void {
-  const externalKey = { source: 's', externalId: 'e' };
   const changed = { ...externalKey, content: 'changed' };
   const same = { id: 'mem_same', ...changed, version: 2 };
   test.each<[write: string, run: (own: Project) => Promise<unknown>, result: object]>([

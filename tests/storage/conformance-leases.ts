@@ -1,9 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { Task } from '../../server/storage/types/tasks.ts';
 import { claim, claimOne, complete, imported, leaseMs, memory, record } from './fixtures.ts';
-import { fail, opened, project, release } from './suite.ts';
-
-const externalKey = { source: 's', externalId: 'e' };
+import { externalKey, fail, opened, project, release } from './suite.ts';
 
 /** Tests which worker can store the result of a task, and until when. */
 export function testLeases(): void {

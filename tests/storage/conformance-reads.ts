@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import type { Filter } from '../../server/storage/types/memories.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { imported, memory, record, walk } from './fixtures.ts';
-import { project } from './suite.ts';
+import { many, project } from './suite.ts';
 
 const foreignPositions = [
   ...['', 'x', 'x mem_1', '1 x', '12 mem_1 ', '99999999999999999999 mem_1', '.', 'x.mem_1'],
@@ -17,7 +17,7 @@ export function testLists(): void {
   });
 
   test('return every memory that existed at the first page exactly once', async () => {
-    const given = Array.from({ length: 9 }, (_, n) => imported({ createdAt: n }));
+    const given = many(9);
     await project.import(given);
     for (const order of ['asc', 'desc'] as const) {
       const pages = await walk(async (after) => {

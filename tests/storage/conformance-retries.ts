@@ -1,8 +1,6 @@
 import { expect, test } from 'bun:test';
 import { claim, claimOne } from './fixtures.ts';
-import { fail, opened, project } from './suite.ts';
-
-const externalKey = { source: 's', externalId: 'e' };
+import { externalKey, fail, opened, project } from './suite.ts';
 
 /** Tests the state of a record after a retry, and after it is ingested again. */
 export function testRetries(): void {

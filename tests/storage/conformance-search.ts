@@ -1,16 +1,12 @@
 import { expect, test } from 'bun:test';
 import { claim, claimOne, complete, imported, memory, newProject, record } from './fixtures.ts';
-import { opened, project } from './suite.ts';
+import { completeAll, externalKey, fail, opened, project } from './suite.ts';
 
 /** Tests searches, except for the ranking, which the search-index tests cover. */
 export function testSearch(): void {
   /** Returns the ids of the results. The first search loads the user's index into memory. */
   async function found(query: string, more: Parameters<typeof project.search>[1] = {}) {
     return (await project.search(query, { limit: 100, ...more })).map(({ id }) => id);
-  }
-
-  async function processAll(): Promise<void> {
-    for (const task of await claim(opened.storage)) await complete(opened.storage, task);
   }
 
   test('ranks equal text newest first', async () => {
@@ -66,25 +62,21 @@ export function testSearch(): void {
   });
 
   test('finds an ingested memory once its task is complete, but not by its previous text', async () => {
-    const externalKey = { source: 's', externalId: 'e' };
     const [id = ''] = await project.accept([record({ ...externalKey, content: 'lantern' })]);
     expect(await found('lantern')).toEqual([]);
-    await processAll();
+    await completeAll();
     expect(await found('lantern')).toEqual([id]);
     await project.accept([record({ ...externalKey, content: 'candle' })]);
     expect(await found('lantern')).toEqual([]);
     expect(await found('candle')).toEqual([]);
-    await processAll();
+    await completeAll();
     expect(await found('lantern')).toEqual([]);
     expect(await found('candle')).toEqual([id]);
   });
 
   test('finds a failed memory after it is updated', async () => {
     const [id = ''] = await project.accept([record({ content: 'lantern' })]);
-    const [task] = await claim(opened.storage);
-    if (task === undefined) throw new Error('no task is due');
-    const failure = { now: 2_000, retryAt: null, errorMessage: 'no' };
-    await opened.storage.failTask({ ...task, ...failure });
+    await fail(await claimOne(opened.storage), null);
     expect(await found('lantern')).toEqual([]);
     await project.update(id, { content: 'lantern again' });
     expect(await found('lantern')).toEqual([id]);

@@ -13,9 +13,7 @@ import {
   record,
   smallQueueRecords,
 } from './fixtures.ts';
-import { fail, opened, project, release } from './suite.ts';
-
-const externalKey = { source: 's', externalId: 'e' };
+import { externalKey, fail, opened, project, release } from './suite.ts';
 
 /** Tests the durable queue: order, leases, attempts, recovery. */
 export function testTasks(): void {

@@ -2,15 +2,11 @@ import { expect, test } from 'bun:test';
 import type { StoredMemory } from '../../server/storage/types/memories.ts';
 import { until } from '../support/until.ts';
 import { claim, imported } from './fixtures.ts';
-import { opened, project } from './suite.ts';
-
-const many = (count: number, userId = 'u') =>
-  Array.from({ length: count }, (_, n) => imported({ userId, createdAt: n }));
+import { externalKey, many, opened, project } from './suite.ts';
 
 /** Tests import and export. */
 export function testTransfer(): void {
   test('an imported memory that has expired takes neither its id nor its external id', async () => {
-    const externalKey = { source: 's', externalId: 'e' };
     const expired = imported({ ...externalKey, expiresAt: 1_000 });
     const other = imported({ ...externalKey, expiresAt: 1_000 });
     const lasting = { ...expired, expiresAt: null, content: 'lasting' };

@@ -2,10 +2,9 @@ import { expect, test } from 'bun:test';
 import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
 import type { NewMemory, WriteResult } from '../../server/storage/types/memories.ts';
 import { rejectionOf } from '../support/thrown.ts';
-import { bodyOf, claim, complete, keyed, memory, record, type WriteFields } from './fixtures.ts';
-import { fail, opened, project } from './suite.ts';
+import { bodyOf, claim, keyed, memory, record, type WriteFields } from './fixtures.ts';
+import { completeAll, externalKey, fail, opened, project } from './suite.ts';
 
-const externalKey = { source: 's', externalId: 'e' };
 const given = {
   ...externalKey,
   content: 'the same',
@@ -28,10 +27,6 @@ const repeats: [name: string, type: NewMemory['type'], status: number, repeat: R
 
 /** Tests that a write that changes nothing has no effect but its response. */
 export function testUnchanged(): void {
-  async function completeAll(): Promise<void> {
-    for (const task of await claim(opened.storage)) await complete(opened.storage, task);
-  }
-
   /** Stores the memory of the given type, waits until it is complete, and returns its id. */
   async function stored(type: NewMemory['type'], fields: Fields = {}): Promise<string> {
     if (type === 'memory') return bodyOf(await project.save(memory({ ...given, ...fields }))).id;

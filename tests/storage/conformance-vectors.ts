@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { filterOf } from '../../server/memory/filter.ts';
 import type { MemoryToEmbed, SearchMeaning, ToEmbed } from '../../server/storage/types/vectors.ts';
-import { claim, complete, imported, memory, record } from './fixtures.ts';
-import { opened, project } from './suite.ts';
+import { imported, memory, record } from './fixtures.ts';
+import { completeAll, opened, project } from './suite.ts';
 
 const dims = 8;
 const described = { dims, mean: 0.1, deviation: 0.1, centre: 'AAAA', probe: 'AAAA' };
@@ -142,7 +142,7 @@ export function testVectors(): void {
     await project.accept([record({ id: 'mem_1' })]);
     await embedAll();
     await missing();
-    for (const task of await claim(opened.storage)) await complete(opened.storage, task);
+    await completeAll();
     await embedAll();
     expect(await missing()).toEqual(none);
   });

@@ -1,11 +1,26 @@
 import { afterAll, beforeAll, beforeEach } from 'bun:test';
 import type { Task } from '../../server/storage/types/tasks.ts';
-import { drainTasks, newProject, type Opened, type OpenStorage, type Project } from './fixtures.ts';
+import {
+  claim,
+  complete,
+  drainTasks,
+  imported,
+  newProject,
+  type Opened,
+  type OpenStorage,
+  type Project,
+} from './fixtures.ts';
 
 /*
- * Helpers that the parts of the conformance suite share: the lifecycle of a storage across the
- * tests of a `describe`, and the operations that end a task without a result.
+ * What the parts of the conformance suite share: the lifecycle of a storage across the tests of a
+ * `describe`, values, and the operations that end tasks.
  */
+
+export const externalKey = { source: 's', externalId: 'e' };
+
+/** Memories that were created one after the other, for an import. */
+export const many = (count: number, userId = 'u') =>
+  Array.from({ length: count }, (_, n) => imported({ userId, createdAt: n }));
 
 export let opened: Opened;
 export let project: Project;
@@ -33,4 +48,9 @@ export function fail(task: Task, retryAt: number | null, now = 2_000): Promise<b
 /** Resolves to whether the lease was still held. */
 export function release(task: Task): Promise<boolean> {
   return opened.storage.releaseTask(task);
+}
+
+/** Completes the tasks that are due. */
+export async function completeAll(): Promise<void> {
+  for (const task of await claim(opened.storage)) await complete(opened.storage, task);
 }
