@@ -97,8 +97,7 @@ test('a second run does not restore deleted memories without an externalId', asy
   const stdin = event('gone', 'one');
   await memory(batch, { stdin });
   await server.client.deleteAll({ userId: 'gone' });
-  const { code, stderr } = await memory(batch, { stdin });
-  expect({ code, stderr }).toEqual({ code: 0, stderr: counts(0, 1) });
+  expect(await memory(batch, { stdin })).toMatchObject({ code: 0, stderr: counts(0, 1) });
 });
 
 test.each(['one.jsonl', 'ONE.NDJSON'])('a second run of %s stores no duplicate', async (name) => {

@@ -64,9 +64,7 @@ describe('--errors-out', () => {
       using folder = temporaryFolder();
       const argv = [...batch, '-', '--errors-out', `${folder.path}/${name}`];
       const stdin = `${event('early', 'a')}\n{`;
-      const { code, stderr } = await memory(argv, { stdin });
-      expect(stderr).toStartWith(`Error: Cannot write ${folder.path}/${name} (`);
-      expect(code).toBe(1);
+      expectRan(await memory(argv, { stdin }), 1, `Error: Cannot write ${folder.path}/${name} (`);
       expect((await server.client.list({ userId: 'early' })).items).toEqual([]);
     },
   );
@@ -103,12 +101,10 @@ test.each([
   ['with an item on each line', '\n', 2],
 ])('a JSON array %s, over 32 MiB, is an error with advice', async (_, separator, line) => {
   const stdin = `[${separator}${event('long', 'x'.repeat(33 << 20))}]`;
-  const { code, stderr } = await memory([...batch, '-'], { stdin });
-  expect(stderr).toBe(
+  const stderr =
     `Error: The input has a line longer than 32 MiB (line ${line}).\n` +
-      'Convert it to JSON Lines, with one record on each line.\n',
-  );
-  expect(code).toBe(1);
+    'Convert it to JSON Lines, with one record on each line.\n';
+  expect(await memory([...batch, '-'], { stdin })).toMatchObject({ code: 1, stderr });
 });
 
 test('a JSON array and a record that spans several lines are accepted', async () => {
@@ -117,11 +113,8 @@ test('a JSON array and a record that spans several lines are accepted', async ()
     [records, 2],
     [records[0], 1],
   ] as const) {
-    expectRan(
-      await memory([...batch, '-'], { stdin: JSON.stringify(value, null, 2) }),
-      0,
-      `${count} accepted`,
-    );
+    const ran = await memory([...batch, '-'], { stdin: JSON.stringify(value, null, 2) });
+    expectRan(ran, 0, `${count} accepted`);
   }
   const exported = await memory(['export', '--user', 'array']);
   const array = `[${lines(exported.stdout).join(',')}]`;

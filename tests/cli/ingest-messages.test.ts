@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { temporaryFolder } from '../support/folder.ts';
-import { withMemory } from './command.ts';
+import { expectRan, withMemory } from './command.ts';
 
 /* A list of messages for memory ingest chat, as model APIs use them. */
 
@@ -33,11 +33,8 @@ test.each([
 ])('stores %s with the messages at the top level', async (_, lines) => {
   const record = JSON.stringify({ userId: `top-${lines}`, messages });
   const stdin = Array(lines).fill(record).join('\n');
-  const { code, stderr } = await memory(['ingest', 'chat', '-'], { stdin });
-  expect({ code, stderr }).toMatchObject({
-    code: 0,
-    stderr: expect.not.stringContaining('Error'),
-  });
+  const stderr = expect.not.stringContaining('Error');
+  expect(await memory(['ingest', 'chat', '-'], { stdin })).toMatchObject({ code: 0, stderr });
   const { items } = await server.client.list({ userId: `top-${lines}` });
   expect(items.map(({ content }) => content)).toEqual(
     Array(lines).fill('user: Hi\nassistant: Hello'),
@@ -50,7 +47,6 @@ test.each([
   ['JSON Lines', `${JSON.stringify(record)}\n{}`],
   ['a list without roles', '[{"text":"Hi"}]'],
 ])('but %s with options is rejected', async (_, stdin) => {
-  const { code, stderr } = await memory(['ingest', 'chat', '--user', 'u', '-'], { stdin });
-  expect(stderr).toStartWith('Error: Only a list of messages [{ role, content }, …] takes');
-  expect(code).toBe(2);
+  const ran = await memory(['ingest', 'chat', '--user', 'u', '-'], { stdin });
+  expectRan(ran, 2, 'Error: Only a list of messages [{ role, content }, …] takes');
 });

@@ -48,7 +48,6 @@ test('a memory that was deleted during --wait: exit 3 and the reason', async () 
       : Response.json({ memoryId: 'mem_a', status: 'processing' }, { status: 202 }),
   );
   const argv = ['ingest', 'document', '--user', 'u', '-', '--wait'];
-  const { code, stderr } = await memory(argv, { ...service, stdin: 'text' });
-  expect(stderr).toBe('Failed: not found\n');
-  expect(code).toBe(3);
+  const ran = await memory(argv, { ...service, stdin: 'text' });
+  expect(ran).toMatchObject({ code: 3, stderr: 'Failed: not found\n' });
 });

@@ -49,10 +49,8 @@ test('an interrupted --wait says how to continue if one record is invalid', asyn
 test('an interrupted --wait for several documents says how to continue', async () => {
   await using proxy = interruptedAt('SIGINT');
   using folder = foldersFor(memory)('docs', { 'a.md': 'a', 'b.md': 'b' });
-  const { code, stderr } = await folder.ingest(['.', '--wait'], proxy.around);
-  expect(stderr).toMatch(onlyWaiting(2));
-  expect(stderr).toEndWith('\nError: Interrupted.\n');
-  expect(code).toBe(130);
+  const ran = await folder.ingest(['.', '--wait'], proxy.around);
+  expectRan(ran, 130, onlyWaiting(2), /\nError: Interrupted\.\n$/);
 });
 
 test('an interrupted --wait --json prints the id of one record on stderr', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { backend } from '../support/backend.ts';
-import { lines, withMemory } from './command.ts';
+import { expectRan, lines, withMemory } from './command.ts';
 
 const { server, memory } = await withMemory();
 
@@ -13,9 +13,8 @@ describe('memory save', () => {
       ['save', '--user', 'save', '-'],
       ['update', stdout.trim(), '-'],
     ]) {
-      const { code, stderr } = await memory(argv, { stdin: 'x'.repeat(1024 * 1024) });
-      expect(stderr).toStartWith(`Error: The body must be at most 1048576 bytes.\n${longText}\n`);
-      expect(code).toBe(1);
+      const ran = await memory(argv, { stdin: 'x'.repeat(1024 * 1024) });
+      expectRan(ran, 1, `Error: The body must be at most 1048576 bytes.\n${longText}\n`);
     }
   });
 

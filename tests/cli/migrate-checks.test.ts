@@ -167,11 +167,11 @@ describe('memory migrate is rejected', () => {
       'no database found at',
     ],
   ])('for %s', async (_, from, to, words) => {
-    const { stdout, stderr, code } = await memory(migrating(from, to));
-    expectRan({ code, stderr }, 1, words);
-    expect(stdout).toBe('');
+    const ran = await memory(migrating(from, to));
+    expectRan(ran, 1, words);
+    expect(ran.stdout).toBe('');
     // Nothing has been copied that another run could continue.
-    expect(stderr).not.toContain('Run the same command again');
+    expect(ran.stderr).not.toContain('Run the same command again');
     expect(existsSync(folder.file('no.db'))).toBe(false);
   });
 

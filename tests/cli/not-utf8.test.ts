@@ -41,9 +41,8 @@ for (const [kind, bytes] of kinds) {
 
   test(`${kind} on stdin is reported`, async () => {
     const stdin = new Blob([bytes]).stream();
-    const { code, stderr } = await memory(['save', '--user', 'u', '-'], { stdin });
-    expect(stderr).toBe(problem('The input', '<file>'));
-    expect(code).toBe(1);
+    const ran = await memory(['save', '--user', 'u', '-'], { stdin });
+    expect(ran).toMatchObject({ code: 1, stderr: problem('The input', '<file>') });
   });
 }
 

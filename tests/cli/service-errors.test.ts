@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { dropped, html, json, refusal, startFaultServer, text } from '../support/fault-server.ts';
-import { memory } from './command.ts';
+import { expectRan, memory } from './command.ts';
 
 /* What a user reads if the service, a proxy or another program responds with an error. */
 
@@ -50,14 +50,12 @@ test.each([
     ':\n  userId: is too long\n  content: ',
     '--help',
   ],
-])('%s is reported with one hint', async (_, reply, exitCode, message, hint) => {
+])('%s is reported with one hint', async (_, reply, code, message, hint) => {
   using server = startFaultServer(reply);
   const argv = ['get', 'mem_1', '--api-key', 'a-key', '--base-url', server.url];
-  const { code, stdout, stderr } = await memory(argv);
-  expect({ code, stdout }).toEqual({ code: exitCode, stdout: '' });
-  expect(stderr).toStartWith('Error: ');
-  expect(stderr).toContain(message);
-  expect(stderr).toContain(hint);
+  const ran = await memory(argv);
+  expectRan(ran, code, /^Error: /, message, hint);
+  expect(ran.stdout).toBe('');
 });
 
 test('a key that cannot be sent is reported with its source, and not repeated', async () => {
