@@ -4,6 +4,7 @@ import { type Memory, MemoryClient } from '../../sdk/index.ts';
 import { hashOf, textsToEmbed } from '../../server/embeddings/texts.ts';
 import { createTarget, type Target } from '../faults/target.ts';
 import { until } from '../support/until.ts';
+import { importable } from '../support/writes.ts';
 
 const kills = 2;
 const memories = 100;
@@ -31,16 +32,10 @@ const embedded = (path: string) => readRows(path).filter(({ hash }) => hash !== 
 
 /** The memories that are imported before a kill. */
 function itemsOf(round: number): Memory[] {
-  const now = new Date().toISOString();
   return Array.from({ length: memories }, (_, n) => ({
+    ...importable(`user-${n % users}`),
     id: `mem_${round}_${n}`,
-    userId: `user-${n % users}`,
     content: `The old text of memory ${n}`,
-    metadata: {},
-    ...{ type: 'memory' as const, status: 'complete' as const, version: 1 },
-    ...{ source: null, externalId: null, occurredAt: null, expiresAt: null },
-    createdAt: now,
-    updatedAt: now,
   }));
 }
 

@@ -1,4 +1,5 @@
 import type { Socket } from 'bun';
+import { exampleMemory } from '../../sdk/contract/memory.ts';
 
 /*
  * A TCP server that plays a script of responses and faults, one per request. After the end of the
@@ -121,18 +122,4 @@ export function cutInChunks(): Reply {
   };
 }
 
-export const aMemory = {
-  id: 'mem_1',
-  userId: 'u-1',
-  content: 'Prefers dark mode',
-  metadata: {},
-  type: 'memory',
-  source: null,
-  externalId: null,
-  status: 'complete',
-  version: 1,
-  occurredAt: null,
-  expiresAt: null,
-  createdAt: '2026-11-20T10:00:00.000Z',
-  updatedAt: '2026-11-20T10:00:00.000Z',
-};
+export const aMemory = { ...exampleMemory, id: 'mem_1' };

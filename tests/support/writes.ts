@@ -1,4 +1,4 @@
-import type { Memory } from '../../sdk/contract/memory.ts';
+import { exampleMemory, type Memory } from '../../sdk/contract/memory.ts';
 import { type Answer, ask, getPage, newUser, save } from './http.ts';
 import type { TestServer } from './server.ts';
 import { until } from './until.ts';
@@ -42,18 +42,13 @@ export const writes: [route: string, make: MakeWrite][] = [
 /** A memory that an import accepts, with an id unique to the user. */
 export function importable(userId: string): Memory {
   return {
+    ...exampleMemory,
+    ...common,
     id: `mem_${userId}`,
     userId,
     content: 'taken in',
-    metadata: common.metadata,
     type: 'document',
-    source: common.source,
-    externalId: null,
     status: 'complete',
-    version: 1,
-    occurredAt: null,
-    expiresAt: null,
-    createdAt: '2026-11-20T10:00:00.000Z',
     updatedAt: '2026-11-20T10:00:01.000Z',
   };
 }
