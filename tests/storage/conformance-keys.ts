@@ -1,18 +1,6 @@
 import { expect, test } from 'bun:test';
-import type { NewKey } from '../../server/storage/types/keys.ts';
+import { newKey } from './fixtures.ts';
 import { opened } from './suite.ts';
-
-export function newKey(fields: Partial<NewKey>): NewKey {
-  const shown = { name: 'n', prefix: 'mk_abcd', lastFour: 'wxyz', project: 'p' };
-  const rights = {
-    userId: null,
-    readOnly: false,
-    metricsOnly: false,
-    createdAt: 5,
-    expiresAt: null,
-  };
-  return { ...shown, ...rights, id: 'key', hash: `hash of ${fields.id}`, ...fields };
-}
 
 /** Tests API keys and their projects. */
 export function testKeys(): void {

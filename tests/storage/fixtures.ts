@@ -7,6 +7,7 @@ import type { Imported } from '../../sdk/contract/transfer.ts';
 import { filterOf } from '../../server/memory/filter.ts';
 import { nothing } from '../../server/memory/measurement.ts';
 import type { Storage } from '../../server/storage/storage.ts';
+import type { NewKey } from '../../server/storage/types/keys.ts';
 import type {
   Batch,
   ExpectedVersion,
@@ -76,6 +77,13 @@ export function imported(fields: Partial<StoredMemory> = {}): StoredMemory {
 
 export function keyed(key: string, fields: Partial<Idempotency> = {}): Idempotency {
   return { scope: '', key, fingerprint: 'f', ...fields };
+}
+
+export function newKey(fields: Partial<NewKey>): NewKey {
+  const shown = { name: 'n', prefix: 'mk_abcd', lastFour: 'wxyz', project: 'p' };
+  const rights = { userId: null, readOnly: false, metricsOnly: false };
+  const times = { createdAt: 5, expiresAt: null };
+  return { ...shown, ...rights, ...times, id: 'key', hash: `hash of ${fields.id}`, ...fields };
 }
 
 export type WriteFields = {

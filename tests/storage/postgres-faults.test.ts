@@ -4,8 +4,7 @@ import { createTrigger, endSessions, newWholeDatabase, query } from '../support/
 import { proxyTo } from '../support/tcp-proxy.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
-import { newKey } from './conformance-keys.ts';
-import { keyed, memory, newProject, record } from './fixtures.ts';
+import { keyed, memory, newKey, newProject, record } from './fixtures.ts';
 
 /* Writes and reads during faults of the database or of the connection to it. */
 

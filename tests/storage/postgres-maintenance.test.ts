@@ -3,8 +3,7 @@ import { SQL } from 'bun';
 import { openStorage } from '../../server/storage/open.ts';
 import { areWaiting, newDatabase, openTransaction, query } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
-import { newKey } from './conformance-keys.ts';
-import { memory, newProject } from './fixtures.ts';
+import { memory, newKey, newProject } from './fixtures.ts';
 import { openInSchema } from './postgres.ts';
 
 const database = await newDatabase();

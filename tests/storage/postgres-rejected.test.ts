@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test';
 import { createTrigger, newWholeDatabase, query } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
-import { newKey } from './conformance-keys.ts';
-import { memory, newProject } from './fixtures.ts';
+import { memory, newKey, newProject } from './fixtures.ts';
 import { openInSchema } from './postgres.ts';
 
 test('a save that the database rejects does not fail the other saves of its group', async () => {

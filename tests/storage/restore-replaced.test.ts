@@ -1,10 +1,10 @@
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { copyFileSync, renameSync, writeFileSync } from 'node:fs';
-import { keyToStore } from '../../server/http/keys.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { rejectionOf } from '../support/thrown.ts';
+import { newKey } from './fixtures.ts';
 import { backUp, openFile, restore, saveOne } from './sqlite.ts';
 
 /* What a restore learns from a database that it replaces, in whatever state that database is. */
@@ -12,15 +12,7 @@ import { backUp, openFile, restore, saveOne } from './sqlite.ts';
 let folder: ReturnType<typeof temporaryFolder>;
 let path: string;
 let backup: string;
-const key = keyToStore('mk_test', {
-  project: 'default',
-  name: 'laptop',
-  userId: null,
-  readOnly: false,
-  metricsOnly: false,
-  createdAt: 1_000,
-  expiresAt: null,
-});
+const key = newKey({ id: 'key_1', project: 'default', name: 'laptop', lastFour: 'test' });
 
 async function use(work: (storage: Storage) => Promise<unknown>): Promise<void> {
   const storage = await openFile(path);

@@ -2,22 +2,14 @@ import { expect, test } from 'bun:test';
 import { createAuthenticator } from '../../server/http/authenticate.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import type { StoredKey } from '../../server/storage/types/keys.ts';
+import { newKey } from '../storage/fixtures.ts';
 import { rejectionOf } from '../support/thrown.ts';
 
 type Use = { id: string; at: number };
 
 const key: StoredKey = {
-  id: 'key_1',
+  ...newKey({ id: 'key_1' }),
   projectId: 1,
-  project: 'default',
-  name: 'k',
-  prefix: 'mk_',
-  lastFour: 'abcd',
-  userId: null,
-  readOnly: false,
-  metricsOnly: false,
-  createdAt: 0,
-  expiresAt: null,
   lastUsedAt: null,
   revokedAt: null,
 };
