@@ -1,22 +1,14 @@
 import { Database } from 'bun:sqlite';
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
-import { temporaryFolder } from '../support/folder.ts';
+import { path, withFiles } from './files.ts';
 import { inOtherProcess } from './sqlite.ts';
 
 /* A process that rejects a database leaves the file and its write-ahead log unchanged. */
 
 const ours = 'PRAGMA application_id = 0x6d656d6f';
 
-let folder: ReturnType<typeof temporaryFolder>;
-let path: string;
-
-beforeEach(() => {
-  folder = temporaryFolder();
-  path = folder.file('memory.db');
-});
-
-afterEach(() => folder[Symbol.dispose]());
+withFiles(() => {});
 
 const opens = {
   server: `await openFile(process.env.DATABASE); process.kill(process.pid, 'SIGKILL');`,

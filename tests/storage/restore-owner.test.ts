@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { chmodSync, chownSync, rmSync, statSync } from 'node:fs';
-import { temporaryFolder } from '../support/folder.ts';
-import { backUp, fill, inOtherProcess, restore } from './sqlite.ts';
+import { backup, folder, path, withFiles } from './files.ts';
+import { inOtherProcess, restore } from './sqlite.ts';
 
 /* Owners and permissions of a database that root or another user administers. */
 
@@ -15,19 +15,7 @@ const canTest =
 const opens = 'await (await openFile(process.env.DATABASE)).close(); process.exit();';
 const restores = 'await restore(process.env.BACKUP, process.env.DATABASE);';
 
-let folder: ReturnType<typeof temporaryFolder>;
-let path: string;
-let backup: string;
-
-beforeEach(async () => {
-  folder = temporaryFolder();
-  path = folder.file('memory.db');
-  backup = folder.file('backup.db');
-  await fill(path, 3);
-  await backUp(path, backup);
-});
-
-afterEach(() => folder[Symbol.dispose]());
+withFiles();
 
 /** Runs the program as another user. Returns its errors, or '' if it succeeds. */
 async function runAsNobody(program: string): Promise<string> {

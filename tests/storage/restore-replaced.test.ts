@@ -1,17 +1,14 @@
 import { Database } from 'bun:sqlite';
-import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { copyFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { Storage } from '../../server/storage/storage.ts';
-import { temporaryFolder } from '../support/folder.ts';
 import { rejectionOf } from '../support/thrown.ts';
+import { backup, folder, path, withFiles } from './files.ts';
 import { newKey } from './fixtures.ts';
 import { backUp, openFile, restore, saveOne } from './sqlite.ts';
 
 /* What a restore learns from a database that it replaces, in whatever state that database is. */
 
-let folder: ReturnType<typeof temporaryFolder>;
-let path: string;
-let backup: string;
 const key = newKey({ id: 'key_1', project: 'default', name: 'laptop', lastFour: 'test' });
 
 async function use(work: (storage: Storage) => Promise<unknown>): Promise<void> {
@@ -24,11 +21,8 @@ async function use(work: (storage: Storage) => Promise<unknown>): Promise<void> 
 }
 
 /** Makes a backup, then revokes the key and erases the user. */
-beforeEach(async () => {
-  folder = temporaryFolder();
-  path = folder.file('memory.db');
-  backup = folder.file('backup.db');
-  await use(async (storage) => {
+withFiles(() =>
+  use(async (storage) => {
     const { projectId } = await storage.createKey(key);
     expect(projectId).toBe(1);
     await saveOne(storage, { userId: 'erased' });
@@ -37,10 +31,8 @@ beforeEach(async () => {
     await storage.revokeKey({ id: key.id, at: 2_000 });
     const erasure = { projectId, userId: 'erased', at: 2_000 };
     await storage.eraseUser({ ...erasure, idempotency: null });
-  });
-});
-
-afterEach(() => folder[Symbol.dispose]());
+  }),
+);
 
 const revokedKeys = [{ id: key.id, project: 'default', name: 'laptop', lastFour: 'test' }];
 

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite';
-import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import {
   chmodSync,
   copyFileSync,
@@ -16,8 +16,8 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { openCopySides } from '../../server/admin.ts';
-import { temporaryFolder } from '../support/folder.ts';
 import { rejectionOf } from '../support/thrown.ts';
+import { backup, folder, path, withFiles } from './files.ts';
 import {
   backUp,
   countIn,
@@ -33,19 +33,7 @@ import {
 
 /* Backups and restores with leftover logs and journals, damaged files and links. */
 
-let folder: ReturnType<typeof temporaryFolder>;
-let path: string;
-let backup: string;
-
-beforeEach(async () => {
-  folder = temporaryFolder();
-  path = folder.file('memory.db');
-  backup = folder.file('backup.db');
-  await fill(path, 3);
-  await backUp(path, backup);
-});
-
-afterEach(() => folder[Symbol.dispose]());
+withFiles();
 
 async function refusalOf(call: Promise<unknown>): Promise<string> {
   return (await rejectionOf(call)).message;
