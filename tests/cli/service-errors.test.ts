@@ -19,13 +19,7 @@ test.each([
   ['a 503 of a proxy', html(503), 1, ': 503, text/html.\n', address],
   ['a 431 of a proxy', text(431, ''), 1, 'the id or query is longer than the service', address],
   ['a 413 of a proxy', text(413, ''), 1, 'the request is larger than the service', address],
-  [
-    'a 401 of a proxy',
-    html(401),
-    4,
-    'The API key in --api-key was rejected: ',
-    'keys create --save',
-  ],
+  ['a 401 of a proxy', html(401), 4, 'The API key in --api-key was rejected:', 'create --save'],
   ['a read-only key', refusal(403, 'forbidden'), 4, 'Error: It is forbidden', 'memory whoami\n'],
   ['an internal error', refusal(500, 'internal'), 1, 'It is internal', 'check the server log.\n'],
   ['a full disk', refusal(503, 'unavailable'), 1, 'It is unavailable', 'check the server log.\n'],
@@ -36,20 +30,8 @@ test.each([
     '.\n',
     'Split the text, or raise MEMORY_MAX_BODY_BYTES on the server.',
   ],
-  [
-    'a rate limit',
-    refusal(429, 'rate_limited', { 'Retry-After': '90' }),
-    1,
-    'It is',
-    '_limited.\n',
-  ],
-  [
-    'several invalid fields',
-    json(400, invalid),
-    1,
-    ':\n  userId: is too long\n  content: ',
-    '--help',
-  ],
+  ['a rate limit', refusal(429, 'rate_limited', { 'Retry-After': '90' }), 1, 'It is', 'limited.\n'],
+  ['invalid fields', json(400, invalid), 1, ':\n  userId: is too long\n  content: ', '--help'],
 ])('%s is reported with one hint', async (_, reply, code, message, hint) => {
   using server = startFaultServer(reply);
   const argv = ['get', 'mem_1', '--api-key', 'a-key', '--base-url', server.url];

@@ -13,6 +13,8 @@ const tool_calls = [{ id: 'call_1', type: 'function', function: call }];
 const called = 'assistant: [tool call: search]';
 const manyCalls = [...tool_calls, { custom: { name: 'shell' } }, { name: 'lookup' }, { id: 'c' }];
 const image = { type: 'image_url', image_url: { url: 'https://a.example/i.png' } };
+const optional = ['role', 'author', 'timestamp', 'tool_calls', 'tool_call_id', 'name'];
+const nulls = optional.map((name) => [name, null]);
 const ofAnthropic = {
   id: 'msg_1',
   type: 'message',
@@ -77,19 +79,7 @@ const forms: [name: string, message: object, content: string][] = [
   ['a function call', { role, content: null, function_call: call }, called],
   ['a function result', { role: 'function', name: 'search', content: 'x' }, 'function: x'],
   ['tool calls without content', { role, tool_calls }, called],
-  [
-    'null in every optional field',
-    {
-      role: null,
-      author: null,
-      content: 'Hi',
-      timestamp: null,
-      tool_calls: null,
-      tool_call_id: null,
-      name: null,
-    },
-    'unknown: Hi',
-  ],
+  ['null in every optional field', { ...Object.fromEntries(nulls), content: 'Hi' }, 'unknown: Hi'],
   ["Anthropic's reply", ofAnthropic, 'assistant: Hi'],
   [
     "Anthropic's tool call",

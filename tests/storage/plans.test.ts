@@ -44,7 +44,7 @@ const wide: Record<string, { pattern: RegExp; reason: string }> = {
   },
   tasks: {
     pattern: /FROM tasks AS t CROSS JOIN memories/,
-    reason: 'tasks are listed by their age',
+    reason: 'tasks are listed by age',
   },
   expiry: { pattern: /expires_at <= .* ORDER BY expires_at/, reason: 'cleanup in the background' },
   sweep: { pattern: /^DELETE FROM idempotency_keys/, reason: 'cleanup in the background' },

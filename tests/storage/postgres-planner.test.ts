@@ -51,14 +51,7 @@ test('a statement is prepared once, whatever its values are', async () => {
 });
 
 test('lists with different filters share a few statements', async () => {
-  const given = {
-    type: 'event',
-    status: 'complete',
-    source: 's',
-    externalId: 'id',
-    from: 0,
-    to: 1,
-  };
+  const given = { type: 'event', status: 'complete', source: 's', externalId: 'e', from: 0, to: 1 };
   const fields = Object.entries(given);
   for (let bits = 0; bits < 2 ** fields.length; bits += 1) {
     const some = fields.filter((_, index) => bits & (1 << index));

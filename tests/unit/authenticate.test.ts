@@ -33,15 +33,10 @@ function authenticatorFor(stored: StoredKey, duringWrite = async (_: number) => 
     await duringWrite(writes.length);
   };
   const storage = { findKey, touchKeys } as Partial<Storage> as Storage;
-  const { authenticate, flushKeyUsage } = createAuthenticator({
-    storage,
-    now,
-    clock: now,
-    fixed: null,
-  });
+  const authenticator = createAuthenticator({ storage, now, clock: now, fixed: null });
   const use = async (token = 'mk_of_a_test', scheme = 'Bearer ') =>
-    authenticate(scheme + token, () => '127.0.0.1');
-  return { time, use, writes, flushKeyUsage, lookups: () => lookups };
+    authenticator.authenticate(scheme + token, () => '127.0.0.1');
+  return { ...authenticator, time, use, writes, lookups: () => lookups };
 }
 
 test('the last use of a key is stored once', async () => {

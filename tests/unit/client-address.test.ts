@@ -50,15 +50,8 @@ test('whatever a client sends, the result is the address of the peer or a valid 
   );
 });
 
-const valid = [
-  '10.1.2.3',
-  '::1',
-  '10.0.0.0/8',
-  '2001:db8::/32',
-  '0.0.0.0/0',
-  '10.1.2.3/32',
-  '::1/128',
-];
+const addresses = '10.1.2.3 ::1 10.0.0.0/8 2001:db8::/32 0.0.0.0/0 10.1.2.3/32 ::1/128';
+const valid = addresses.split(' ');
 const invalid = ['10.0.0.0/33', '::/129', '10.0.0/8', '10.0.0.0/', '10.0.0.0/8/8', '10.0.0.0/-1'];
 test.each([...valid, ...invalid, 'localhost', '*', ''])(
   '%j may be an address or a subnet',
