@@ -12,9 +12,10 @@ const shortTurnWords = 2;
 
 /**
  * Scores chunks and adds a boost from the chunks before them. In a conversation, the question often
- * contains the search term and the answer does not: "Where is the studio?" "In the old cannery,
- * with good light." A language model's reply often repeats little of the question, and its last
- * part is far from the question, so the boost from the question does not depend on the distance.
+ * contains most search terms and the answer few: "Where is the studio?" "The studio is in the old
+ * cannery." A chunk without any term gets no boost. A language model's reply often repeats little
+ * of the question, and its last part is far from the question, so the boost from the question does
+ * not depend on the distance.
  */
 export class NeighbourBoost {
   readonly #hits: Hits;
