@@ -24,11 +24,6 @@ export type Tx = {
 
 /** The transaction of a write. */
 export type WriteTx = Tx & {
-  /**
-   * Ends a part of a long write. An engine that has a single writer commits the part and runs
-   * other writes before the next one. On another engine, the write goes on.
-   */
-  pause(): Promise<void>;
   /** Called when a memory is deleted or a user is erased, so that the engine removes the traces. */
   noteRemoved(what: 'memory' | 'user'): Promise<void>;
   readonly queueLimit: QueueLimit;
@@ -77,10 +72,33 @@ export type Dialect = {
   oldestKeys(keys: { known: string; old: string; limit: string }): string;
 };
 
+/**
+ * What a part of a long write returns. An engine that has a single writer commits the part and runs
+ * other writes before the rest. On another engine, the rest follows in the same transaction.
+ */
+export class Paused<Result> {
+  readonly resume: () => Promise<Result | Paused<Result>>;
+
+  constructor(resume: Paused<Result>['resume']) {
+    this.resume = resume;
+  }
+}
+
+/** Runs a write with all its parts. */
+export async function runWhole<Input, Result>(
+  tx: WriteTx,
+  operation: WriteOperation<Input, Result>,
+  input: Input,
+): Promise<Result> {
+  let result = await operation.run(tx, input);
+  while (result instanceof Paused) result = await result.resume();
+  return result;
+}
+
 /** `name` identifies the operation in messages between threads. */
 export type WriteOperation<Input, Result> = {
   readonly name: string;
-  run(tx: WriteTx, input: Input): Promise<Result>;
+  run(tx: WriteTx, input: Input): Promise<Result | Paused<Result>>;
   /** The approximate number of rows that the write changes. Default: one. */
   cost?(input: Input): number;
   /**

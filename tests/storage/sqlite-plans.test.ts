@@ -93,7 +93,7 @@ test('a user is erased without reading all of the memories for each part', async
   const writing = openForWriting(opened.path);
   const { tx, plans } = planned(writing);
   await eraseUser.run(
-    { ...tx, pause: async () => {}, noteRemoved: async () => {}, queueLimit: new QueueLimit() },
+    { ...tx, noteRemoved: async () => {}, queueLimit: new QueueLimit() },
     { projectId: 1, userId: memory().userId, at: 1_000, idempotency: null },
   );
   writing.close(true);

@@ -1,6 +1,6 @@
 import { erasedResponse } from '../../memory/responses.ts';
 import { isExpired } from '../../memory/visibility.ts';
-import type { Tx, WriteOperation, WriteTx } from '../engine.ts';
+import { Paused, type Tx, type WriteOperation, type WriteTx } from '../engine.ts';
 import { WriteConflict } from '../refusals.ts';
 import type { Write, WriteResult } from '../types/memories.ts';
 import type { UserRef } from '../types/project.ts';
@@ -32,37 +32,52 @@ export const eraseUser: WriteOperation<Erase, WriteResult> = {
   name: 'eraseUser',
   isLong: true,
   async run(tx, write) {
-    const { projectId, userId, at } = write;
+    const { projectId, userId } = write;
     const replay = await findResponse(tx, write);
     if (replay !== null) return replay;
-    // Memories saved since then have a later first change.
     const begun = await lockUser(tx, projectId, userId);
-    let erased = 0;
-    // PostgreSQL would otherwise pass all rows that this transaction has deleted, for each part.
-    let last = { createdAt: Number.MIN_SAFE_INTEGER, id: '' };
-    for (;;) {
-      const found = await tx.all<Found>(
-        `SELECT id, bytes, last_change AS change, created_at AS "createdAt",
-           expires_at AS "expiresAt" FROM memories
-         WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text)
-           AND first_change <= CAST($3 AS bigint) AND (created_at, id) > (CAST($4 AS bigint), $5)
-         ORDER BY created_at, id LIMIT ${rowsPerPart + 1}`,
-        [projectId, userId, begun, last.createdAt, last.id],
-      );
-      const rows = firstBytes(found.slice(0, rowsPerPart), bytesPerPart);
-      erased += rows.filter((row) => !isExpired(row, at)).length;
-      if (rows.length > 0) await removeMemories(tx, write, rows);
-      if (rows.length === found.length) break;
-      last = rows.at(-1) ?? last;
-      await tx.pause();
-      // Another erasure has removed the user, whose change numbers have begun anew.
-      // mutate-ignore boundary: each part is a change of the user
-      if ((await lockUser(tx, projectId, userId)) < begun) break;
-    }
-    await tx.noteRemoved('user');
-    return storeResponse(tx, write, erasedResponse(erased));
+    const last = { createdAt: Number.MIN_SAFE_INTEGER, id: '' };
+    return erasePart(tx, write, { begun, last, erased: 0 });
   },
 };
+
+/**
+ * Memories saved after the user's change `begun` have a later first change. `last` is the last
+ * memory of the parts so far: PostgreSQL would otherwise pass all rows that this transaction has
+ * deleted, for each part.
+ */
+type Progress = { begun: number; last: { createdAt: number; id: string }; erased: number };
+
+async function erasePart(
+  tx: WriteTx,
+  write: Erase,
+  { begun, last, erased: before }: Progress,
+): Promise<WriteResult | Paused<WriteResult>> {
+  const { projectId, userId, at } = write;
+  const found = await tx.all<Found>(
+    `SELECT id, bytes, last_change AS change, created_at AS "createdAt",
+       expires_at AS "expiresAt" FROM memories
+     WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text)
+       AND first_change <= CAST($3 AS bigint) AND (created_at, id) > (CAST($4 AS bigint), $5)
+     ORDER BY created_at, id LIMIT ${rowsPerPart + 1}`,
+    [projectId, userId, begun, last.createdAt, last.id],
+  );
+  const rows = firstBytes(found.slice(0, rowsPerPart), bytesPerPart);
+  const erased = before + rows.filter((row) => !isExpired(row, at)).length;
+  if (rows.length > 0) await removeMemories(tx, write, rows);
+  if (rows.length === found.length) return endErasure(tx, write, erased);
+  return new Paused(async () => {
+    // Another erasure has removed the user, whose change numbers have begun anew.
+    // mutate-ignore boundary: each part is a change of the user
+    if ((await lockUser(tx, projectId, userId)) < begun) return endErasure(tx, write, erased);
+    return erasePart(tx, write, { begun, last: rows.at(-1) ?? last, erased });
+  });
+}
+
+async function endErasure(tx: WriteTx, write: Erase, erased: number): Promise<WriteResult> {
+  await tx.noteRemoved('user');
+  return storeResponse(tx, write, erasedResponse(erased));
+}
 
 /** Deletes memories of one user, with their tasks and their text in stored responses. */
 export async function removeMemories(

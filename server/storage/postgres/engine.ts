@@ -1,4 +1,4 @@
-import type { ShortEngine, Tx, WriteTx } from '../engine.ts';
+import { runWhole, type ShortEngine, type Tx, type WriteTx } from '../engine.ts';
 import { nameOfKey } from '../operations/idempotency.ts';
 import { projectOf } from '../pooled-reads.ts';
 import { QueueLimit } from '../queue-limit.ts';
@@ -12,7 +12,7 @@ const longDeadlineMs = 10 * 60_000;
 
 /** What a write can do beside statements. An erased text is removed by the database's VACUUM. */
 export function writeTxOf(tx: Tx, queueLimit: QueueLimit): WriteTx {
-  return { ...tx, pause: async () => {}, noteRemoved: async () => {}, queueLimit };
+  return { ...tx, noteRemoved: async () => {}, queueLimit };
 }
 
 type QueueOptions = Partial<Parameters<typeof createWriteQueue>[0]>;
@@ -30,7 +30,7 @@ export function createShortEngine(
       writes.run({
         projectId: projectOf(input),
         cost: operation.cost?.(input) ?? 1,
-        work: (own) => operation.run(writeTxOf(own, queueLimit), input),
+        work: (own) => runWhole(writeTxOf(own, queueLimit), operation, input),
         key: nameOfKey(input),
         users: operation.users?.(input) ?? null,
         deadlineMs: operation.isLong ? longDeadlineMs : undefined,

@@ -1,6 +1,13 @@
 import type { Database, Statement } from 'bun:sqlite';
 import { reportProgress } from '../../threads/serve.ts';
-import type { Dialect, Tx, Value, WriteOperation, WriteTx } from '../engine.ts';
+import {
+  type Dialect,
+  runWhole,
+  type Tx,
+  type Value,
+  type WriteOperation,
+  type WriteTx,
+} from '../engine.ts';
 import { memoriesWithTasks } from '../operations/columns.ts';
 import { QueueLimit } from '../queue-limit.ts';
 import { notStored } from './errors.ts';
@@ -71,14 +78,13 @@ export function createAlone(
   const tx: WriteTx = {
     // mutate-ignore boolean: an error ends the write of a key, and a failed copy is deleted
     ...createTx(db, { isWriting: true }),
-    pause: async () => {},
     noteRemoved: async (what) => noteRemoved(what),
     queueLimit: new QueueLimit(),
   };
   return async (operation, input) => {
     try {
       db.run('BEGIN IMMEDIATE');
-      const result = await operation.run(tx, input);
+      const result = await runWhole(tx, operation, input);
       db.run('COMMIT');
       return result;
     } catch (error) {

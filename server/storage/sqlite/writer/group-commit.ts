@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite';
 import { observe } from '../../../metrics/counts.ts';
-import type { WriteTx } from '../../engine.ts';
+import { Paused, type WriteTx } from '../../engine.ts';
 import { unavailable } from '../../refusals.ts';
 import { notCommitted, notCompleted, notStored } from '../errors.ts';
 import type { WriteHealth } from './health.ts';
@@ -8,9 +8,11 @@ import type { WriteHealth } from './health.ts';
 type PendingWrite = {
   /** A write must wait for a paused write with the same idempotency key; null without a key. */
   key: string | null;
+  /** Runs the write or, once it has paused, the rest. */
   run(tx: WriteTx): Promise<unknown>;
   reply(result: unknown): void;
   fail(error: unknown): void;
+  hasPaused?: boolean;
 };
 
 /** A group ends after this time, so that the thread can handle messages. */
@@ -32,22 +34,19 @@ const maxGroupMs = 100;
 export function createGroupCommit(options: {
   db: Database;
   health: WriteHealth;
-  tx: Omit<WriteTx, 'pause'>;
+  tx: WriteTx;
   /** Called after each group, when its replies may be sent. */
   afterGroup(): void;
 }) {
-  const { db, health, afterGroup } = options;
-  let current: Execution | null = null;
-  const pause = async () => current?.pause();
-  const tx: WriteTx = { ...options.tx, pause };
+  const { db, health, tx, afterGroup } = options;
   const begin = db.prepare('BEGIN IMMEDIATE');
   const end = db.prepare('COMMIT');
   const savepoint = db.prepare('SAVEPOINT one');
   const release = db.prepare('RELEASE one');
   const undo = db.prepare('ROLLBACK TO one');
   const rollback = db.prepare('ROLLBACK');
-  let small: Execution[] = [];
-  const large: Execution[] = [];
+  let small: PendingWrite[] = [];
+  const large: PendingWrite[] = [];
   /** The keys of the paused writes. */
   const pausedKeys = new Set<string>();
   let isPlanned = false;
@@ -69,24 +68,22 @@ export function createGroupCommit(options: {
     if (isWaiting()) plan();
   }
 
-  async function commit(group: Execution[], fault: string | null): Promise<void> {
+  async function commit(group: PendingWrite[], fault: string | null): Promise<void> {
     if (group.length === 0) return;
     if (fault === null) await commitGroup(group);
     else failAll(group, unavailable(`${fault}; nothing was stored`));
     afterGroup();
   }
 
-  async function commitGroup(group: Execution[]): Promise<void> {
-    // A single write needs no savepoint. Inside a savepoint, SQLite copies every changed page.
-    const runOne = group.length === 1 ? runStep : runInSavepoint;
+  async function commitGroup(group: PendingWrite[]): Promise<void> {
     const endings: (() => void)[] = [];
     let asError = notStored;
     const late = setImmediate(endOutside);
     try {
       begin.run();
       const begun = performance.now();
-      for (const execution of group) {
-        endings.push(await runOne(execution));
+      for (const write of group) {
+        endings.push(await runOne(write, group.length === 1));
         if (performance.now() - begun > maxGroupMs) break;
       }
       asError = notCommitted;
@@ -111,52 +108,54 @@ export function createGroupCommit(options: {
     observe('memory_commit_writes', {}, writes);
   }
 
-  async function runInSavepoint(execution: Execution): Promise<() => void> {
-    savepoint.run();
+  /**
+   * Returns what to do with the write after the commit. A single write needs no savepoint, inside
+   * which SQLite copies every changed page.
+   */
+  async function runOne(write: PendingWrite, isAlone: boolean): Promise<() => void> {
+    if (mustWait(write)) return () => large.push(write);
+    if (!isAlone) savepoint.run();
     try {
-      const ending = await runStep(execution);
-      release.run();
-      return ending;
+      const result = await write.run(tx);
+      if (!isAlone) release.run();
+      return result instanceof Paused ? pause(write, result) : () => finish(write, result);
     } catch (error) {
+      if (isAlone) throw error;
       health.note(error);
       // After a disk error, SQLite has rolled back the whole transaction.
       if (!db.inTransaction) throw error;
       undo.run();
       release.run();
-      return () => fail(execution, notStored(error));
+      return () => fail(write, notStored(error));
     }
   }
 
-  /** Returns what to do with the write after the commit. */
-  async function runStep(execution: Execution): Promise<() => void> {
-    const { write } = execution;
-    const { key } = write;
-    if (!execution.hasPaused && key !== null && pausedKeys.has(key)) {
-      return () => large.push(execution);
-    }
-    current = execution;
-    const step = await execution.step(tx);
-    if ('result' in step) return () => finish(execution, step.result);
-    if (key !== null) pausedKeys.add(key);
-    return () => large.push(execution);
+  function mustWait({ key, hasPaused }: PendingWrite): boolean {
+    return !hasPaused && key !== null && pausedKeys.has(key);
   }
 
-  function finish(execution: Execution, result: unknown): void {
-    forget(execution);
-    execution.write.reply(result);
+  function pause(write: PendingWrite, { resume }: Paused<unknown>): () => void {
+    if (write.key !== null) pausedKeys.add(write.key);
+    Object.assign(write, { run: resume, hasPaused: true });
+    return () => large.push(write);
   }
 
-  function fail(execution: Execution, error: unknown): void {
-    forget(execution);
-    execution.write.fail(execution.hasPaused ? notCompleted(error) : error);
+  function finish(write: PendingWrite, result: unknown): void {
+    forget(write);
+    write.reply(result);
   }
 
-  function forget({ write: { key }, hasPaused }: Execution): void {
+  function fail(write: PendingWrite, error: unknown): void {
+    forget(write);
+    write.fail(write.hasPaused ? notCompleted(error) : error);
+  }
+
+  function forget({ key, hasPaused }: PendingWrite): void {
     if (key !== null && hasPaused) pausedKeys.delete(key);
   }
 
-  function failAll(group: Execution[], error: unknown): void {
-    for (const execution of group) fail(execution, error);
+  function failAll(group: PendingWrite[], error: unknown): void {
+    for (const write of group) fail(write, error);
   }
 
   /** Rolls back the transaction, unless SQLite has already done so because of a disk error. */
@@ -171,7 +170,7 @@ export function createGroupCommit(options: {
 
   return {
     add(write: PendingWrite, size: 'small' | 'large'): void {
-      (size === 'small' ? small : large).push(new Execution(write));
+      (size === 'small' ? small : large).push(write);
       plan();
     },
     /** Commits all waiting writes. */
@@ -184,43 +183,4 @@ export function createGroupCommit(options: {
 /** Ends the thread, because other code may have run inside a transaction. */
 function endOutside(): never {
   throw new Error('an operation has awaited something other than its transaction');
-}
-
-type Step = { result: unknown } | { paused: true };
-
-/** A write that runs in one or several steps, each in its own transaction. */
-class Execution {
-  readonly write: PendingWrite;
-  #step = Promise.withResolvers<Step>();
-  #resume: (() => void) | null = null;
-
-  constructor(write: PendingWrite) {
-    this.write = write;
-  }
-
-  /** Whether the write has run some of its steps. */
-  get hasPaused(): boolean {
-    return this.#resume !== null;
-  }
-
-  /** Runs the write until it ends or pauses. */
-  step(tx: WriteTx): Promise<Step> {
-    if (this.#resume === null) {
-      this.write.run(tx).then(
-        (result) => this.#step.resolve({ result }),
-        (error) => this.#step.reject(error),
-      );
-    } else {
-      this.#step = Promise.withResolvers();
-      this.#resume();
-    }
-    return this.#step.promise;
-  }
-
-  pause(): Promise<void> {
-    const resumed = Promise.withResolvers<void>();
-    this.#resume = resumed.resolve;
-    this.#step.resolve({ paused: true });
-    return resumed.promise;
-  }
 }
