@@ -21,6 +21,7 @@ export async function once(
   write: Write,
   effect: () => Promise<NewResponse>,
 ): Promise<WriteResult> {
+  if (write.idempotency === null) return newResult(await effect());
   const found = await findResponse(tx, write);
   if (found !== null) return found;
   try {
