@@ -12,13 +12,12 @@ export function createClientAddress(
   const trusted = createSubnets(trustedProxies);
   return (request) => {
     let address = plainAddress(peerOf(request)) ?? '';
-    if (!trusted.has(address)) return address;
     const hops = request.headers.get('x-forwarded-for')?.split(',') ?? [];
     for (const hop of hops.reverse()) {
+      if (!trusted.has(address)) break;
       const client = plainAddress(hop.trim());
       if (client === null) break;
       address = client;
-      if (!trusted.has(address)) break;
     }
     return address;
   };
