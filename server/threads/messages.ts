@@ -30,49 +30,40 @@ export type Call = [id: number, operation: string, argument: unknown, large: Pat
 export type Reply = { id: number; value?: unknown; error?: ThrownError; large: Path[] };
 
 /** The property names and indexes that lead to a string inside a value. */
-type Path = (string | number)[];
+type Path = string[];
 
-/** A longer string, in UTF-16 units, takes less time on its own than inside the JSON. */
-const largeUnits = 1_024;
+/**
+ * A longer string, in UTF-16 units, takes less time on its own than inside the JSON. This includes
+ * the JSON of a response, whose quotes would be escaped.
+ */
+const largeUnits = 256;
 
 /** Moves the large strings of a value to `texts`. Returns the rest, and where they were. */
 export function detachLarge(value: unknown, texts: string[]): { rest: unknown; large: Path[] } {
-  if (!hasLarge(value)) return { rest: value, large: [] };
   const large: Path[] = [];
-  return { rest: withoutLarge(value, [], { texts, large }), large };
-}
+  const path: Path = [];
 
-/**
- * Of a list, looks only at the properties that the first item has, because listing those of each
- * item takes as long as encoding it. A large string that is not found is sent inside the JSON.
- */
-function hasLarge(value: unknown): boolean {
-  if (typeof value === 'string') return value.length > largeUnits;
-  if (typeof value !== 'object' || value === null) return false;
-  if (!Array.isArray(value)) return Object.values(value).some(hasLarge);
-  const [first] = value;
-  if (typeof first !== 'object' || first === null) return value.some(hasLarge);
-  const keys = Object.keys(first);
-  return value.some((item) => keys.some((key) => hasLarge(item?.[key])));
-}
+  function withoutLarge(value: unknown): unknown {
+    if (typeof value === 'string' && value.length > largeUnits) {
+      texts.push(value);
+      large.push([...path]);
+      return '';
+    }
+    if (typeof value !== 'object' || value === null) return value;
+    let rest = value;
+    for (const key in value) {
+      const item: unknown = Reflect.get(value, key);
+      path.push(key);
+      const without = withoutLarge(item);
+      path.pop();
+      if (without === item) continue;
+      if (rest === value) rest = Array.isArray(value) ? [...value] : { ...value };
+      Reflect.set(rest, key, without);
+    }
+    return rest;
+  }
 
-function withoutLarge(
-  value: unknown,
-  path: Path,
-  detached: { texts: string[]; large: Path[] },
-): unknown {
-  if (!hasLarge(value)) return value;
-  if (typeof value === 'string') {
-    detached.texts.push(value);
-    detached.large.push(path);
-    return '';
-  }
-  if (Array.isArray(value)) {
-    return value.map((item, index) => withoutLarge(item, [...path, index], detached));
-  }
-  const fields = Object.entries(value as object);
-  const rest = fields.map(([key, item]) => [key, withoutLarge(item, [...path, key], detached)]);
-  return Object.fromEntries(rest);
+  return { rest: withoutLarge(value), large };
 }
 
 /** Puts the first of `texts` back to where they were, and removes them from `texts`. */
