@@ -83,67 +83,6 @@ test.concurrent('while a reader thread hangs, other searches succeed, and then t
   expect(ends).toEqual(['the reader thread does not respond']);
 });
 
-test('a search does not wait for the many slow searches of another project', async () => {
-  const { opened, project } = await fromShared();
-  const other = await newProject(opened);
-  await other.save(memory({ content: 'kept' }));
-  let isBusy = true;
-  const slow = Array.from({ length: 14 }, () => project.search(slowsThread));
-  const busy = Promise.all(slow).finally(() => {
-    isBusy = false;
-  });
-  expect(await other.search('kept')).toHaveLength(1);
-  expect(isBusy).toBe(true);
-  await busy;
-});
-
-test('while another project is active, a project leaves it a core', async () => {
-  await using all = await open();
-  const { opened, project } = all;
-  const other = await newProject(opened);
-  const searches = Math.max(2, Math.min(8, availableParallelism()));
-  const slow = () =>
-    Promise.all(Array.from({ length: searches }, () => project.search(slowsThread)));
-  await slow();
-  await other.search('kept');
-  const begun = performance.now();
-  await slow();
-  // One of them waited for another one.
-  expect(performance.now() - begun).toBeGreaterThan(2 * slowMs - 1);
-});
-
-// Not concurrent: the other tests would slow these searches to less than the allowed pace.
-test('a project that reads too fast is paused while another project is active', async () => {
-  await using all = await open();
-  const { opened, project } = all;
-  const other = await newProject(opened);
-  await other.save(memory({ content: 'kept' }));
-  await project.import([imported({ content: `large ${'x'.repeat(8_000_000)}` })]);
-  const begun = performance.now();
-  for (let n = 0; n < 6; n += 1) {
-    expect(await other.search('kept')).toHaveLength(1);
-    expect(await project.search('large')).toHaveLength(1);
-  }
-  await project.search('large');
-  // The first six searches returned 48 million characters. The seventh began after 375 ms.
-  expect(performance.now() - begun).toBeGreaterThan(375);
-});
-
-test('a save is stored before a large batch that was sent at the same time', async () => {
-  const { opened, project } = await fromShared();
-  const other = await newProject(opened);
-  let isBatchDone = false;
-  const batch = other.accept(Array.from({ length: 10_000 }, () => record())).then((ids) => {
-    isBatchDone = true;
-    return ids;
-  });
-  await project.save(memory());
-  // Replies of one commit arrive together and would settle within a few microtasks.
-  for (let n = 0; n < 20; n += 1) await Promise.resolve();
-  expect(isBatchDone).toBe(false);
-  expect(await batch).toHaveLength(10_000);
-});
-
 test.concurrent('a slow read of many statuses is not mistaken for a hanging thread', async () => {
   await using all = await open(slowHungAfterMs);
   const { project } = all;
@@ -163,15 +102,6 @@ test.concurrent('a slow large write is not mistaken for a hanging thread', async
   }));
   expect(await project.accept(slow.map((one) => record(one)))).toHaveLength(40);
   await project.import(slow.map((_, n) => imported({ id: `mem_${n}`, source: slowsRows })));
-});
-
-test('a status request that repeats an id reads the text of its memory once', async () => {
-  const { project } = await fromShared();
-  const given = imported({ content: 'one sentence. '.repeat(350_000) });
-  await project.import([given]);
-  const statuses = await project.statuses([...Array(1_000).fill(given.id), 'mem_none', given.id]);
-  expect(statuses).toHaveLength(1_001);
-  expect(new Set(statuses.map(({ memoryId }) => memoryId))).toEqual(new Set([given.id]));
 });
 
 test.concurrent('an index that takes long to build is completed, and is not searched before that', async () => {
@@ -221,6 +151,88 @@ test.concurrent('while the writer thread hangs, writes fail, and then the servic
   expect(ends).toEqual(['the writer thread does not respond']);
 });
 
+test.concurrent('a document that takes seconds to index can be searched', async () => {
+  await using all = await open(7_000);
+  const { project } = all;
+  // A reader announces before it indexes a text of more than 500,000 UTF-16 units.
+  const content = `${slowsIndexing} ${'北'.repeat(500_000)} lantern`;
+  await project.save(memory({ content }));
+  const begun = performance.now();
+  expect(await project.search('lantern')).toHaveLength(1);
+  expect(performance.now() - begun).toBeGreaterThan(2_400);
+});
+
+/* In turn: other tests would slow what these tests measure or order. */
+
+test('a search does not wait for the many slow searches of another project', async () => {
+  const { opened, project } = await fromShared();
+  const other = await newProject(opened);
+  await other.save(memory({ content: 'kept' }));
+  let isBusy = true;
+  const slow = Array.from({ length: 14 }, () => project.search(slowsThread));
+  const busy = Promise.all(slow).finally(() => {
+    isBusy = false;
+  });
+  expect(await other.search('kept')).toHaveLength(1);
+  expect(isBusy).toBe(true);
+  await busy;
+});
+
+test('while another project is active, a project leaves it a core', async () => {
+  await using all = await open();
+  const { opened, project } = all;
+  const other = await newProject(opened);
+  const searches = Math.max(2, Math.min(8, availableParallelism()));
+  const slow = () =>
+    Promise.all(Array.from({ length: searches }, () => project.search(slowsThread)));
+  await slow();
+  await other.search('kept');
+  const begun = performance.now();
+  await slow();
+  // One of them waited for another one.
+  expect(performance.now() - begun).toBeGreaterThan(2 * slowMs - 1);
+});
+
+test('a project that reads too fast is paused while another project is active', async () => {
+  await using all = await open();
+  const { opened, project } = all;
+  const other = await newProject(opened);
+  await other.save(memory({ content: 'kept' }));
+  await project.import([imported({ content: `large ${'x'.repeat(8_000_000)}` })]);
+  const begun = performance.now();
+  for (let n = 0; n < 6; n += 1) {
+    expect(await other.search('kept')).toHaveLength(1);
+    expect(await project.search('large')).toHaveLength(1);
+  }
+  await project.search('large');
+  // The first six searches returned 48 million characters. The seventh began after 375 ms.
+  expect(performance.now() - begun).toBeGreaterThan(375);
+});
+
+test('a save is stored before a large batch that was sent at the same time', async () => {
+  const { opened, project } = await fromShared();
+  const other = await newProject(opened);
+  let isBatchDone = false;
+  const batch = other.accept(Array.from({ length: 10_000 }, () => record())).then((ids) => {
+    isBatchDone = true;
+    return ids;
+  });
+  await project.save(memory());
+  // Replies of one commit arrive together and would settle within a few microtasks.
+  for (let n = 0; n < 20; n += 1) await Promise.resolve();
+  expect(isBatchDone).toBe(false);
+  expect(await batch).toHaveLength(10_000);
+});
+
+test('a status request that repeats an id reads the text of its memory once', async () => {
+  const { project } = await fromShared();
+  const given = imported({ content: 'one sentence. '.repeat(350_000) });
+  await project.import([given]);
+  const statuses = await project.statuses([...Array(1_000).fill(given.id), 'mem_none', given.id]);
+  expect(statuses).toHaveLength(1_001);
+  expect(new Set(statuses.map(({ memoryId }) => memoryId))).toEqual(new Set([given.id]));
+});
+
 test('an erasure that is repeated after a failed COMMIT deletes and counts every memory', async () => {
   const { project } = await fromShared();
   const save = () => project.save(memory({ userId: 'erased' }));
@@ -233,15 +245,4 @@ test('an erasure that is repeated after a failed COMMIT deletes and counts every
   const { response } = await project.erase('erased', { idempotency });
   expect(JSON.parse(response.body)).toMatchObject({ deleted: 601 });
   expect(await project.list('erased')).toEqual([]);
-});
-
-test.concurrent('a document that takes seconds to index can be searched', async () => {
-  await using all = await open(7_000);
-  const { project } = all;
-  // A reader announces before it indexes a text of more than 500,000 UTF-16 units.
-  const content = `${slowsIndexing} ${'北'.repeat(500_000)} lantern`;
-  await project.save(memory({ content }));
-  const begun = performance.now();
-  expect(await project.search('lantern')).toHaveLength(1);
-  expect(performance.now() - begun).toBeGreaterThan(2_400);
 });
