@@ -39,12 +39,12 @@ test.concurrent('an erasure that fails after its first part can be repeated unde
   // On a busy machine, the file may be moved too late, so a few attempts are made.
   while (erasures < 5 && failure === null) {
     erasures += 1;
-    await saveLarge(project, 40, null);
+    await saveLarge(project, 20, null);
     const failed = erase().then(
       () => null,
       (error) => error,
     );
-    await until(() => (left.get()?.memories ?? 0) < 40, { what: 'the first part' });
+    await until(() => (left.get()?.memories ?? 0) < 20, { what: 'the first part' });
     renameSync(project.path, `${project.path}.away`);
     failure = await failed;
     renameSync(`${project.path}.away`, project.path);
