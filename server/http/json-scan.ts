@@ -43,7 +43,7 @@ const batchStartBytes = 256;
  */
 export class JsonScan {
   /** The first bytes, buffered until they show whether this is a batch body. */
-  #head: Uint8Array | null = new Uint8Array();
+  #head: Buffer | null = Buffer.alloc(0);
   #scanned = 0;
   #inString = false;
   #isEscaped = false;
@@ -85,7 +85,7 @@ export class JsonScan {
     const head = this.#head;
     if (head === null) return;
     this.#head = null;
-    const begin = batchStart.exec(latin1(head.subarray(0, batchStartBytes)))?.[0].length;
+    const begin = batchStart.exec(head.toString('latin1', 0, batchStartBytes))?.[0].length;
     if (begin !== undefined) {
       this.#itemBegin = begin;
       // The field `items` itself is not part of a record.
@@ -184,10 +184,6 @@ export class JsonScan {
     this.#itemBegin = at + 1;
     this.#recordFields = 0;
   }
-}
-
-function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
 }
 
 function tooManyFields(): ServiceError {
