@@ -63,8 +63,8 @@ export function createBodyReader(admission: Admission, maxBodyBytes: number): Bo
       return !isTooLongToDiscard(request) && discard(body);
     },
     mayStillSend(request) {
-      const isUnknown = request.headers.has('transfer-encoding');
-      return (isUnknown || isTooLongToDiscard(request)) && !received.has(request);
+      if (received.has(request)) return false;
+      return request.headers.has('transfer-encoding') || isTooLongToDiscard(request);
     },
   };
 }
