@@ -41,23 +41,20 @@ export function createWriteQueue(send: (request: WriteRequest) => Promise<unknow
     for (;;) {
       const next = small.dequeue((_, { cost }) => rowsInHand + cost <= maxRowsInHand);
       if (next === undefined) break;
-      hand(next, beginSmall(next));
+      void hand(next, beginSmall(next));
     }
     if (isLargeInHand || (isPaused && !isDraining)) return;
     const next = large.dequeue();
-    if (next !== undefined) hand(next, beginLarge(next));
+    if (next !== undefined) void hand(next, beginLarge(next));
   }
 
-  function hand(write: Waiting, done: () => void): void {
-    const { resolve, reject } = write;
+  async function hand(write: Waiting, done: () => void): Promise<void> {
     inHand += 1;
-    const settled = () => {
-      inHand -= 1;
-      done();
-      dispatch();
-      if (isDraining && inHand === 0) drained.resolve();
-    };
-    send(write).then(resolve, reject).then(settled, settled);
+    await send(write).then(write.resolve, write.reject);
+    inHand -= 1;
+    done();
+    dispatch();
+    if (isDraining && inHand === 0) drained.resolve();
   }
 
   function beginSmall({ projectId, cost }: Waiting): () => void {
