@@ -7,7 +7,7 @@ import { startTestServer } from '../support/server.ts';
 
 const userId = 'ada';
 const memories = 50;
-const rounds = 3;
+const rounds = 2;
 
 /* The space of deleted texts and vectors must be used again. */
 test.skipIf(backend !== 'sqlite')(
@@ -36,7 +36,7 @@ test.skipIf(backend !== 'sqlite')(
       await server.restart();
       sizes.push(sizeOf(server.databaseUrl.replace('sqlite:', '')));
     }
-    expect(Math.max(...sizes)).toBeLessThanOrEqual(1.2 * (sizes[0] ?? 0));
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(1.05 * (sizes[0] ?? 0));
   },
 );
 
