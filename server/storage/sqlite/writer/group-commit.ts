@@ -54,8 +54,11 @@ export function createGroupCommit(options: {
   const isWaiting = () => small.length + large.length > 0;
 
   function plan(): void {
-    if (!isPlanned) setImmediate(flush);
+    if (isPlanned) return;
     isPlanned = true;
+    setImmediate(flush);
+    // Runs when the promises of the group have settled.
+    setImmediate(assertEnded);
   }
 
   async function flush(): Promise<void> {
@@ -78,7 +81,6 @@ export function createGroupCommit(options: {
   async function commitGroup(group: PendingWrite[]): Promise<void> {
     const endings: (() => void)[] = [];
     let asError = notStored;
-    const late = setImmediate(endOutside);
     try {
       begin.run();
       const begun = performance.now();
@@ -93,8 +95,6 @@ export function createGroupCommit(options: {
       health.note(error);
       failAll(group, asError(error));
       return;
-    } finally {
-      clearImmediate(late);
     }
     small.unshift(...group.slice(endings.length));
     for (const ending of endings) ending();
@@ -168,6 +168,13 @@ export function createGroupCommit(options: {
     }
   }
 
+  /** Ends the thread if other code could run inside a transaction. */
+  function assertEnded(): void {
+    if (db.inTransaction) {
+      throw new Error('an operation has awaited something other than its transaction');
+    }
+  }
+
   return {
     add(write: PendingWrite, size: 'small' | 'large'): void {
       (size === 'small' ? small : large).push(write);
@@ -178,9 +185,4 @@ export function createGroupCommit(options: {
       while (isWaiting()) await flush();
     },
   };
-}
-
-/** Ends the thread, because other code may have run inside a transaction. */
-function endOutside(): never {
-  throw new Error('an operation has awaited something other than its transaction');
 }
