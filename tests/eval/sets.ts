@@ -21,6 +21,8 @@ export type DataSet = { name: string; way: Way; users: User[] };
 export function readSets(folder: string | undefined): DataSet[] {
   const conversations = readConversations();
   const chats = readChats();
+  const paraphrases = readUsers('paraphrases', addMemories);
+  const exact = readUsers('exact', addMemories);
   return [
     { name: 'conversations', way: 'save', users: [conversations] },
     { name: 'conversations by session', way: 'save', users: [bySession(conversations)] },
@@ -28,8 +30,13 @@ export function readSets(folder: string | undefined): DataSet[] {
     { name: 'AI chats, ingested', way: 'chat', users: [chats] },
     { name: 'AI chats, without roles and times', way: 'save', users: [textAlone(chats)] },
     { name: 'dated questions', way: 'save', users: readUsers('dated', addDated) },
-    { name: 'paraphrases', way: 'save', users: readUsers('paraphrases', addMemories) },
-    { name: 'exact', way: 'save', users: readUsers('exact', addMemories) },
+    { name: 'paraphrases', way: 'save', users: paraphrases },
+    {
+      name: 'one user',
+      way: 'save',
+      users: [together({ paraphrases, exact, chats: [chats], conversations: [conversations] })],
+    },
+    { name: 'exact', way: 'save', users: exact },
     ...(folder === undefined ? [] : readFolder(folder)),
   ];
 }
@@ -108,11 +115,26 @@ function addDated(user: User, path: string): void {
 /** Reads one memory per line; a line that begins with `??` asks for the memory above it. */
 function addMemories({ name, turns, questions }: User, path: string): void {
   for (const line of linesOf(path)) {
-    const last = `${turns.length}`;
+    const last = `${name}:${turns.length}`;
     if (line.startsWith('?? ')) {
       questions.push({ kind: '', evidence: [last], text: line.slice(3), user: name });
-    } else turns.push({ id: `${turns.length + 1}`, session: name, text: line });
+    } else turns.push({ id: `${name}:${turns.length + 1}`, session: name, text: line });
   }
+}
+
+/** Makes the memories of several sets those of one user, who is asked the questions of all. */
+function together(sets: Record<string, User[]>): User {
+  const users = Object.entries(sets).flatMap(([kind, list]) =>
+    list.map(({ turns, questions }) => ({
+      turns,
+      questions: questions.map((question) => ({ ...question, kind })),
+    })),
+  );
+  return {
+    name: 'all',
+    turns: users.flatMap(({ turns }) => turns),
+    questions: users.flatMap(({ questions }) => questions),
+  };
 }
 
 function textAlone(user: User): User {
