@@ -6,7 +6,7 @@ import { readKernel } from './kernel-file.ts';
 import weightsPath from './minilm/all-MiniLM-L6-v2.int8.safetensors' with { type: 'file' };
 import vocabularyPath from './minilm/vocab.txt' with { type: 'file' };
 import { builtInModel, type EmbeddingModel, ModelError, type Priority } from './model.ts';
-import { isLatin, isTurkishOrVietnamese } from './texts.ts';
+import { isLatin } from './texts.ts';
 import { type Tokens, WordPiece } from './wordpiece.ts';
 
 /** Of all-MiniLM-L6-v2.int8.safetensors; see minilm/README.md. */
@@ -60,7 +60,7 @@ export async function openBuiltInModel(): Promise<EmbeddingModel> {
     dims,
     textsAtOnce: 1,
     unrelated,
-    knows: (question) => !isTurkishOrVietnamese(question),
+    fluency: (question) => fluencyOf(tokenizer.encode(question)),
     async embed(texts, priority) {
       const isUrgent = priority === 'question';
       if (isUrgent) urgent += 1;
@@ -72,6 +72,14 @@ export async function openBuiltInModel(): Promise<EmbeddingModel> {
       }
     },
   };
+}
+
+/**
+ * The share of words that the model knows as a whole, squared. One is added to both, so that a rare
+ * English word, which is several tokens, counts, too.
+ */
+function fluencyOf({ words, known }: Tokens): number {
+  return ((known + 1) / (words + 1)) ** 2;
 }
 
 function isUnknown({ ids, unknown }: Tokens): boolean {

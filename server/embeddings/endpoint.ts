@@ -67,7 +67,7 @@ export async function openEndpoint(endpoint: Endpoint): Promise<EmbeddingModel> 
     dims: expected.length,
     textsAtOnce: batch,
     unrelated: null,
-    knows: () => true,
+    fluency: () => 1,
     async embed(texts, priority) {
       const vectors: (Float32Array | null)[] = [];
       for (let from = 0; from < texts.length; from += batch) {

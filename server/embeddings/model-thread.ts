@@ -141,13 +141,14 @@ const backlog = startBacklog({ storage, open: openPresent, check: checkPresent, 
 
 async function ask(text: string): Promise<QuestionVector | null> {
   const { model, modelId, present } = await openModel();
-  if (!model.knows(text)) return null;
   const [vector = null] = await model.embed([text], 'question');
   if (vector === null) return null;
   const { buffer, byteOffset, byteLength } = vector;
   const base64 = Buffer.from(buffer, byteOffset, byteLength).toString('base64');
   const mean = meanCosine(vector, present);
-  return { modelId, dims: model.dims, vector: base64, mean, deviation: present.deviation };
+  const { dims } = model;
+  const { deviation } = present;
+  return { modelId, dims, vector: base64, mean, deviation, fluency: model.fluency(text) };
 }
 
 function isChanged(message: unknown): message is Changed {

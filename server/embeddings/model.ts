@@ -9,8 +9,11 @@ export type EmbeddingModel = {
   textsAtOnce: number;
   /** How the cosines of unrelated texts are distributed; null if it has not been measured. */
   unrelated: Distribution | null;
-  /** Returns whether a search with this question should compare meanings. */
-  knows(question: string): boolean;
+  /**
+   * Returns how far the model knows the language of a question, from 0 to 1. The less it knows, the
+   * less the meaning counts in a search.
+   */
+  fluency(question: string): number;
   /**
    * Returns the vector of each text, or null for a text that the model does not understand. A
    * question is answered before texts that wait in the background. Throws a `ModelError`.

@@ -40,14 +40,6 @@ export function isLatin(text: string): boolean {
   return latin * 2 >= letters;
 }
 
-/**
- * Returns whether a text is Turkish or Vietnamese: a word in it that is not a name has a letter of
- * these languages. With the built-in model, searches in them find less than by words alone.
- */
-export function isTurkishOrVietnamese(text: string): boolean {
-  return /(?<!\p{L})\p{Ll}*[ğıạ-ỹơư]/u.test(text);
-}
-
 function titleIn(metadata: string): string {
   if (!metadata.includes('"title"')) return '';
   const { title }: Record<string, unknown> = JSON.parse(metadata);

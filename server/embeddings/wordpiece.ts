@@ -1,7 +1,10 @@
 import { noWord, WordTable } from '../search/word-table.ts';
 
-/** The token ids of a text, with [CLS] first and [SEP] last, and how many are [UNK]. */
-export type Tokens = { ids: number[]; unknown: number };
+/**
+ * The token ids of a text, with [CLS] first and [SEP] last, and how many are [UNK]; the number of
+ * words without punctuation marks, and how many of these are one token.
+ */
+export type Tokens = { ids: number[]; unknown: number; words: number; known: number };
 
 const longestWord = 100;
 /** Begins a token that is not the beginning of a word. */
@@ -46,14 +49,20 @@ export class WordPiece {
   /** Returns at most `maxTokens` ids; the end of a longer text is left out. */
   encode(text: string): Tokens {
     const ids = [this.#cls];
-    for (const word of words(text)) {
-      ids.push(...(this.#longestPieces(word) ?? [this.#unk]));
+    let [words, known] = [0, 0];
+    for (const word of wordsOf(text)) {
+      const pieces = this.#longestPieces(word);
+      if (!isPunctuation(word)) {
+        words += 1;
+        if (pieces?.length === 1) known += 1;
+      }
+      ids.push(...(pieces ?? [this.#unk]));
       if (ids.length >= maxTokens) break;
     }
     ids.length = Math.min(ids.length, maxTokens - 1);
     const unknown = ids.filter((id) => id === this.#unk).length;
     ids.push(this.#sep);
-    return { ids, unknown };
+    return { ids, unknown, words, known };
   }
 
   #longestPieces(word: string): number[] | null {
@@ -79,7 +88,7 @@ export class WordPiece {
 }
 
 /** Yields normalized words; each punctuation mark and each ideograph is a word. */
-function* words(text: string): Generator<string> {
+function* wordsOf(text: string): Generator<string> {
   let word = '';
   for (const character of text) {
     const isIdeograph = isIn(ideographs, character.codePointAt(0) ?? 0);
@@ -98,7 +107,7 @@ function* splitAtPunctuation(raw: string): Generator<string> {
   let word = '';
   for (const character of raw.normalize('NFD')) {
     if (mark.test(character)) continue;
-    if (asciiPunctuation.test(character) || punctuation.test(character)) {
+    if (isPunctuation(character)) {
       if (word !== '') yield word;
       word = '';
       yield character;
@@ -108,6 +117,10 @@ function* splitAtPunctuation(raw: string): Generator<string> {
     }
   }
   if (word !== '') yield word;
+}
+
+function isPunctuation(word: string): boolean {
+  return asciiPunctuation.test(word) || punctuation.test(word);
 }
 
 function isIn(ranges: readonly [number, number][], point: number): boolean {

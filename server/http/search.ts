@@ -52,7 +52,7 @@ function createSearch({ storage, embedder }: Pick<Services, 'storage' | 'embedde
     if (mode === 'auto') return answer;
     if (answer === 'unavailable') throw unavailable(modelFails);
     if (answer === null) {
-      const message = 'the model does not know its language, or rejects it; use the mode words';
+      const message = 'the model does not know its script, or rejects it; use the mode words';
       throw badRequest('query', message);
     }
     return answer;

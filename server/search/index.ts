@@ -174,7 +174,7 @@ export class SearchIndex {
       length: this.#table.lengths.at(chunk),
       score,
       parts: { ...parts, date: score - (parts.words + parts.phrase + parts.meaning) },
-      isMeant: meaning !== null && (meaning.scores[rank] ?? 0) >= meaning.found,
+      isMeant: meaning !== null && (meaning.cosines[rank] ?? Number.NaN) >= meaning.found,
     };
   }
 

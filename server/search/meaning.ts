@@ -13,6 +13,8 @@ export type Meaning = {
   /** The mean and the deviation of the cosines of unrelated texts. */
   mean: number;
   deviation: number;
+  /** How far the model knows the language of the question, from 0 to 1. */
+  fluency: number;
   /** Whether the words of the query do not count. */
   alone: boolean;
 };
@@ -41,6 +43,11 @@ export function vectorRows(
 /**
  * Adds to the scores of the words, which are scaled, how near each chunk's meaning is to the
  * question's. Chunks that match neither by words nor by meaning get no score.
+ *
+ * Both parts are squared: a chance hit of one word among four, and a vaguely similar text, count
+ * little, so that many of them do not hide the one memory that means the same. The words of a
+ * conversation are spread over its turns, and a turn with some of them is often the answer, so the
+ * parts of a turn are multiplied by a constant instead, unless it has most of the words.
  */
 export function addMeaning(
   scores: ChunkScores,
@@ -50,26 +57,31 @@ export function addMeaning(
   weights: SearchWeights,
 ): void {
   const cosines = cosinesOf(timeline, rows, meaning, weights);
-  const { mean, deviation, alone } = meaning;
+  const { mean, deviation, fluency, alone } = meaning;
   let [low, high] = [mean - deviationsBelow * deviation, mean + deviationsAbove * deviation];
   for (let rank = 0; rank < cosines.length; rank += 1) {
     const cosine = cosines[rank] ?? Number.NaN;
     if (cosine < low) low = cosine;
     if (cosine > high) high = cosine;
   }
-  const scale = alone ? 0 : wordScale(scores) * (1 - weights.meaning);
-  const share = alone ? 1 : weights.meaning;
+  const scale = alone ? 0 : wordScale(scores);
+  const share = alone ? 1 : weights.meaning * fluency;
   const { words, phrases } = scores;
-  const found = (share * (mean + foundAbove * deviation - low)) / (high - low);
+  const found = mean + foundAbove * deviation;
   const parts = new Float64Array(words.length);
   for (let rank = 0; rank < words.length; rank += 1) {
     const cosine = cosines[rank] ?? Number.NaN;
-    words[rank] = (words[rank] ?? 0) * scale;
-    phrases[rank] = (phrases[rank] ?? 0) * scale;
-    const part = (share * (cosine - low)) / (high - low);
-    if (part >= found || (part > 0 && (words[rank] ?? 0) > 0)) parts[rank] = part;
+    const near = (cosine - low) / (high - low);
+    const matched = ((words[rank] ?? 0) + (phrases[rank] ?? 0)) * scale;
+    const isInTurn = ((timeline.flags[rank] ?? 0) & isTurn) !== 0;
+    const constant = alone ? 1 : isInTurn ? weights.turn : 0;
+    const wordFactor = (1 - share) * scale * Math.max(matched, constant);
+    words[rank] = (words[rank] ?? 0) * wordFactor;
+    phrases[rank] = (phrases[rank] ?? 0) * wordFactor;
+    if (cosine >= found || (near > 0 && matched > 0))
+      parts[rank] = share * near * (constant || near);
   }
-  scores.meaning = { scores: parts, found };
+  scores.meaning = { scores: parts, cosines, found };
   if (alone) scores.days = null;
 }
 

@@ -23,8 +23,8 @@ export type ChunkScores = {
   meaning: MeaningScores | null;
 };
 
-/** The parts of the scores for meaning. A chunk with at least `found` matches by meaning alone. */
-type MeaningScores = { scores: Float64Array; found: number };
+/** The parts of the scores for meaning. A cosine of at least `found` matches by meaning alone. */
+type MeaningScores = { scores: Float64Array; cosines: Float64Array; found: number };
 
 /** The best chunk of each matching memory, and its score, as columns, oldest first. */
 type Results = { ranks: Int32Array; scores: Float64Array };

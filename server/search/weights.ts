@@ -34,8 +34,13 @@ export const searchWeights = {
   reply: 0.8,
   /** The boost of a reply from the message that it answers. */
   asked: 0.9,
-  /** The share of the meaning in a score, if the question has a vector; the rest is the words'. */
-  meaning: 0.4,
+  /**
+   * The share of the meaning in a score, if the question has a vector and the model knows its
+   * language; the rest is the words'.
+   */
+  meaning: 0.42,
+  /** The factor for a turn of a conversation, beside other text, whose scores are squared. */
+  turn: 0.65,
   /** The share of the previous turn's vector that is added to a turn's. */
   previousMeaning: 0.3,
   /** The factor for a chunk of a day that the query is about. */

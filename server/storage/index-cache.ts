@@ -219,15 +219,13 @@ export class CachedVectors {
     this.change = upTo;
   }
 
-  meaningOf({ dims, vector, mean, deviation, alone }: SearchMeaning): Meaning {
+  meaningOf({ dims, vector, ...rest }: SearchMeaning): Meaning {
     const bytes = new Uint8Array(Buffer.from(vector, 'base64'));
     return {
       vector: new Float32Array(bytes.buffer),
       table: this.table,
       scan: openScan(dims),
-      mean,
-      deviation,
-      alone,
+      ...rest,
     };
   }
 }

@@ -9,6 +9,17 @@ test('the cosines of unrelated sentences are distributed as the model says', asy
   expect(measured.deviation).toBeCloseTo(model.unrelated?.deviation ?? 0, 4);
 });
 
+test.each([
+  ['What food should I avoid for her?', 1, 1],
+  ['anaphylaxis', 0.1, 0.3],
+  ['Welche Allergien hat ihre Schwester?', 0.1, 0.5],
+  ['Varşova nerede bulunmaktadır?', 0.01, 0.3],
+])('knows the language of %j from %d to %d', async (question, least, most) => {
+  const model = await openBuiltInModel();
+  expect(model.fluency(question)).toBeGreaterThanOrEqual(least);
+  expect(model.fluency(question)).toBeLessThanOrEqual(most);
+});
+
 test('texts that a search waits for are embedded before one that waits in the background', async () => {
   const model = await openBuiltInModel();
   const order: string[] = [];

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { isTurkishOrVietnamese, maxVectors, textsToEmbed } from '../../server/embeddings/texts.ts';
+import { maxVectors, textsToEmbed } from '../../server/embeddings/texts.ts';
 
 const long = 'A sentence of a long answer. '.repeat(60);
 
@@ -32,15 +32,4 @@ test('a memory gets no more than 64 vectors', () => {
   expect(beginnings('word '.repeat(20_000))).toHaveLength(maxVectors);
   const chat = `user: How?\nassistant: ${long}\n`.repeat(100);
   expect(words(beginnings(chat))).toHaveLength(maxVectors);
-});
-
-test.each([
-  ['Varşova nerede bulunmaktadır?', true],
-  ['Ai là người phát minh ra động cơ hơi nước?', true],
-  ['Where did Erdoğan meet Kılıçdaroğlu?', false],
-  ['Is İzmir near Iğdır?', false],
-  ['What did Nguyễn Văn Phương say?', false],
-  ['Wie groß ist das Café Größenwahn?', false],
-])('%s is Turkish or Vietnamese: %p', (text, expected) => {
-  expect(isTurkishOrVietnamese(text)).toBe(expected);
 });

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { createVectorScan, packVector } from '../../server/embeddings/vector.ts';
+import { indexedChunks } from '../../server/memory/chunks.ts';
 import { SearchIndex } from '../../server/search/index.ts';
 import type { Meaning } from '../../server/search/meaning.ts';
 import { parseQuery } from '../../server/search/query.ts';
@@ -38,6 +39,7 @@ function open(memories: [text: string, degrees: number | null][]) {
     scan,
     mean: 0.05,
     deviation: 0.08,
+    fluency: 1,
     alone: false,
   };
   const search = (query: string, more: Partial<Meaning> = {}) => [
@@ -70,6 +72,59 @@ describe('a search by words and meaning', () => {
       ['a meeting about food prices', 85],
     ]);
     expect(search('what food must never be cooked for her?')[0]?.id).toBe('0');
+  });
+
+  test('does not lift chance hits of half of the words above the meant memory', () => {
+    const { search } = open([
+      ['all food is cooked at noon', 80],
+      ['allergic to peanuts', 65],
+      ['the food was cooked by the mayor', 80],
+      ['the choir meets on Mondays', 85],
+    ]);
+    expect(search('what food must never be cooked for her?')[0]?.id).toBe('1');
+  });
+
+  test('counts the meaning less, the less the model knows of the language', () => {
+    const { search } = open([
+      ['allergic to peanuts', 40],
+      ['the cooked food was cold', 80],
+      ['the choir meets on Mondays', 85],
+    ]);
+    const query = 'which cooked food could make her ill?';
+    const first = (fluency: number) => search(query, { fluency })[0]?.id;
+    expect([first(1), first(0.2)]).toEqual(['0', '1']);
+    const meaningAt = (fluency: number) =>
+      search(query, { fluency }).find(({ id }) => id === '0')?.parts.meaning;
+    expect(meaningAt(0.2)).toBeCloseTo((meaningAt(1) ?? 0) / 5, 12);
+    expect(search('acara', { fluency: 0.1 })[0]).toMatchObject({ id: '0', isMeant: true });
+  });
+
+  /** Memories that are added as saved, with labels that name speakers. */
+  function openLabelled() {
+    const { index, table, search } = open([]);
+    const add = (id: string, text: string, degrees: number) => {
+      index.put({ id, createdAt: index.size, chunks: indexedChunks(text, '{}') });
+      table.put(id, 1, packVector(at(degrees)));
+    };
+    return { add, search };
+  }
+
+  test('finds a labelled fact with all words before a note with some of them', () => {
+    const { add, search } = openLabelled();
+    add('fact', 'Coffee order: oat flat white', 70);
+    add('note', 'he got my order wrong, and the coffee was cold', 55);
+    add('other', 'the choir meets on Mondays', 85);
+    expect(search('coffee order')[0]?.id).toBe('fact');
+  });
+
+  test('finds a turn of a conversation by some of the words', () => {
+    const { add, search } = openLabelled();
+    add('turn', 'Ana: the choir cooked', 78);
+    add('other', 'the choir ate', 70);
+    const question = 'what food must never be cooked for Ana?';
+    expect(search(question)[0]?.id).toBe('turn');
+    add('turn', 'the choir cooked', 78);
+    expect(search(question)[0]?.id).toBe('other');
   });
 
   test('finds the memories of a date alone, but not by meaning alone', () => {

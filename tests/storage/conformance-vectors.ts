@@ -39,7 +39,8 @@ export function testVectors(): void {
   const embedAll = async () => store(await work());
   const meaningOf = (question: Float32Array): SearchMeaning => {
     const { buffer } = new Float32Array(question);
-    return { ...described, alone: true, modelId, vector: Buffer.from(buffer).toString('base64') };
+    const vector = Buffer.from(buffer).toString('base64');
+    return { ...described, fluency: 1, alone: true, modelId, vector };
   };
   /** The memories whose vectors are like the first dimension. */
   const similar = async () => {

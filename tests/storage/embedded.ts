@@ -53,5 +53,5 @@ export async function embed(
 /** What a search needs for the meaning of the query. */
 export function meaningOf(modelId: number, query: string, alone: boolean): SearchMeaning {
   const vector = Buffer.from(vectorOf(query).buffer).toString('base64');
-  return { modelId, ...distribution, vector, alone };
+  return { modelId, ...distribution, vector, fluency: 1, alone };
 }
