@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { MemoryClient, type SearchMode, type SearchQuery } from '../../sdk/index.ts';
+import { connectTo } from '../mcp/connect.ts';
 import { searchByMeaning } from '../support/meaning.ts';
 import { withProject, withServer } from '../support/server.ts';
 import { rejectionOf } from '../support/thrown.ts';
@@ -96,6 +97,16 @@ describe('with the built-in model', async () => {
     expect(await found(oldQuestion)).toEqual([]);
   });
 
+  test('a save over MCP lists the memory that it may replace', async () => {
+    const way = { transport: 'http', version: '2026-07-28' } as const;
+    await using memory = await connectTo(server, way, { userId: 'replaced' });
+    await memory.call('save_memory', { content: 'Prefers tea over coffee' });
+    await memory.call('save_memory', { content: 'Plays tennis on Sundays' });
+    const content = 'Drinks only coffee now';
+    const lines = (await memory.call('save_memory', { content })).split('\n');
+    expect(lines.slice(1)).toEqual([expect.stringContaining('tea over coffee')]);
+  });
+
   test('nothing of another user or project is found', async () => {
     const [[content, question]] = paraphrases;
     const userId = 'shared-name';
@@ -110,7 +121,7 @@ describe('with the built-in model', async () => {
 
   test.each([
     ['th', 'แพ้ถั่วลิสง', 'ถั่วลิสง'],
-    ['tr', 'Kırmızı bir araba kullanıyor', 'hangi arabayı kullanıyor, kırmızı mı?'],
+    ['ru', 'Аллергия на арахис', 'арахис'],
   ])('a query in %s, which the model does not know, is answered by words', async (...given) => {
     const [userId, content, query] = given;
     await server.client.save({ userId, content });

@@ -5,8 +5,11 @@ import { type ContentRange, noContent, type Session } from './session.ts';
 import { headOf, oneLine } from './text.ts';
 
 const maxSimilar = 3;
-/** A memory is similar if its score is at least this share of the saved memory's own score. */
-const similarShare = 0.35;
+/**
+ * A memory is similar if its score is at least this share of the saved memory's own score: by words
+ * alone, and by words and meaning, which are squared.
+ */
+const similarShare = { words: 0.35, meaning: 0.15 };
 const queryCharacters = 1_000;
 
 type SaveArguments = { content: string; key?: string; metadata?: object };
@@ -70,13 +73,15 @@ async function similarTo(id: string, content: string, session: Session): Promise
   const query = [...content.slice(0, queryCharacters * 2)].slice(0, queryCharacters).join('');
   const search = clientFor(noContent).search({ userId, query, limit: maxSimilar + 1 });
   // The text is already saved, so a failed search must not fail the call.
-  const { items } = await search.catch((error) => {
+  const { items, meaning } = await search.catch((error) => {
     // mutate-ignore removal: only a bug has no advice
     if (adviceOn(error) === undefined) onError(error);
-    return { items: [] };
+    return { items: [], meaning: 'off' };
   });
+  const isMeant = meaning === 'used' || meaning === 'partial';
+  const share = isMeant ? similarShare.meaning : similarShare.words;
   const own = items.find((found) => found.id === id)?.score ?? Number.POSITIVE_INFINITY;
   return items
-    .filter((found) => found.id !== id && found.score >= own * similarShare)
+    .filter((found) => found.id !== id && found.score >= own * share)
     .map((found) => `Similar: ${headOf(found)}: ${oneLine(found.snippet)}`);
 }
