@@ -5,7 +5,6 @@ import {
   completeTasks,
   failTask,
   nextTaskAt,
-  recoverTasks,
   releaseTask,
 } from './operations/tasks.ts';
 import {
@@ -44,7 +43,6 @@ function createTaskQueue(engine: ShortEngine) {
     completeTasks: write(completeTasks),
     failTask: write(failTask),
     releaseTask: write(releaseTask),
-    recoverTasks: write(recoverTasks),
     nextTaskAt: short(nextTaskAt),
   };
 }
