@@ -1,12 +1,6 @@
 import type { ShortEngine, ShortRead, WriteOperation } from './engine.ts';
 import { readTexts } from './operations/reads.ts';
-import {
-  claimTasks,
-  completeTasks,
-  failTask,
-  nextTaskAt,
-  releaseTask,
-} from './operations/tasks.ts';
+import { claimTasks, completeTasks, failTask, releaseTask } from './operations/tasks.ts';
 import {
   ensureModel,
   memoriesToEmbed,
@@ -43,7 +37,6 @@ function createTaskQueue(engine: ShortEngine) {
     completeTasks: write(completeTasks),
     failTask: write(failTask),
     releaseTask: write(releaseTask),
-    nextTaskAt: short(nextTaskAt),
   };
 }
 

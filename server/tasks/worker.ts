@@ -26,7 +26,7 @@ const tasksAtOnce = 256;
 /** The number of texts that are in memory at once. */
 const textsAtOnce = 16;
 const leaseMs = faultPoint('lease-ms', 10_000);
-/** The poll interval: another process may have queued a task without a notification. */
+/** The poll interval: another process may have queued a task, or planned its retry. */
 const maxSleepMs = 5_000;
 const pauseAfterFaultMs = 1_000;
 const maxAttempts = 5;
@@ -59,7 +59,7 @@ export function startWorker(options: WorkerOptions) {
     while (!isStopping) {
       try {
         const tasks = await claimNext();
-        if (tasks.length === 0) await notifier.wait(await sleepMs());
+        if (tasks.length === 0) await notifier.wait(maxSleepMs);
         else await runAll(tasks);
         if (hasFault) await notifier.wait(pauseAfterFaultMs);
         hasFault = false;
@@ -78,12 +78,6 @@ export function startWorker(options: WorkerOptions) {
     progress();
     if (claimed.status === 'rejected') throw claimed.reason;
     return claimed.value;
-  }
-
-  async function sleepMs(): Promise<number> {
-    const nextAt = await storage.nextTaskAt();
-    if (nextAt === null) return maxSleepMs;
-    return Math.min(maxSleepMs, Math.max(0, nextAt - now()));
   }
 
   async function runAll(tasks: Task[]): Promise<void> {
@@ -149,6 +143,7 @@ export function startWorker(options: WorkerOptions) {
     const errorMessage = `processing failed on attempt ${attempt} of ${maxAttempts}`;
     const failure = { ...task, now: now(), retryAt, errorMessage };
     await storage.failTask(failure).catch(() => release(task));
+    if (retryAt !== null) setTimeout(notifier.notify, retryAt - now()).unref();
   }
 
   const ended = loop();

@@ -135,7 +135,6 @@ const cases: [name: string, wide: string[], run: () => Promise<unknown>][] = [
     [],
     () => storage.failTask({ ...failed, now: 2_000, retryAt: null, errorMessage: '' }),
   ],
-  ['a lookup of the next task', ['queue'], () => storage.nextTaskAt()],
   ['an export', ['export'], () => project.exportPage()],
   ['a list of users', ['users'], () => project.users()],
   ['a list of failed tasks', ['tasks'], () => project.tasks('failed')],

@@ -30,7 +30,6 @@ function start(broken: Partial<TaskStorage>, index: Handler) {
     completeTasks: async () => [true],
     failTask: async () => true,
     releaseTask: async () => true,
-    nextTaskAt: async () => null,
     readTexts: async () => [null],
     close: async () => {},
     ...broken,

@@ -180,7 +180,6 @@ test.each<[Operation, () => Error]>([
   ['claimTasks', () => new Error('broken')],
   ['completeTasks', unavailable],
   ['completeTasks', () => new Error('broken')],
-  ['nextTaskAt', unavailable],
   ['failTask', unavailable],
 ])('a %s that throws at first loses no record and uses up no attempt', async (operation, error) => {
   const handler = operation === 'failTask' ? failingHandler(1, once) : indexMemory;

@@ -1,5 +1,5 @@
 import { faultPoint } from '../../threads/fault-points.ts';
-import type { ShortRead, Tx, WriteOperation, WriteTx } from '../engine.ts';
+import type { Tx, WriteOperation, WriteTx } from '../engine.ts';
 import type { Lease, Task, TaskResult } from '../types/tasks.ts';
 import { later } from './columns.ts';
 import { changeKnownUser, keyOfUser, randomNumber } from './users.ts';
@@ -242,17 +242,5 @@ export const releaseTask: WriteOperation<Lease, boolean> = {
       leaseOf(lease),
     );
     return released > 0;
-  },
-};
-
-/** Returns when the next waiting task is due, or null if no task is waiting. */
-export const nextTaskAt: ShortRead<void, number | null> = {
-  name: 'nextTaskAt',
-  async run(tx) {
-    const next = await tx.one<{ at: number }>(
-      `SELECT run_at AS at FROM tasks WHERE run_at IS NOT NULL AND state = 'waiting'
-       ORDER BY run_at, ordinal LIMIT 1`,
-    );
-    return next?.at ?? null;
   },
 };
