@@ -33,35 +33,37 @@ export const getMemory: ShortRead<Get, StoredMemory | null> = {
   },
 };
 
-/**
- * `savedContent` is set if the memory has no task. The memory's chunks are then counted on request.
- */
-type StatusRow = StoredStatus & { userId: string; savedContent: string | null };
+type StatusRow = StoredStatus & { userId: string; text: string | null; isLong: boolean | number };
+
+/** The chunks of a memory without a task are counted on request: its text is read if it fits. */
+const findStatus = `SELECT ${statusColumns}, m.user_id AS "userId",
+    CASE WHEN t.kind IS NULL AND m.bytes <= CAST($4 AS bigint) THEN m.content END AS text,
+    t.kind IS NULL AND m.bytes > CAST($4 AS bigint) AS "isLong"
+  FROM ${memoriesWithTasks}
+  WHERE m.project_id = CAST($1 AS bigint) AND m.id = CAST($2 AS text) AND ${notExpired('$3')}`;
 
 /** Splitting a longer text (in UTF-16 units) may take a second on a busy machine. */
 const largeUnits = 500_000;
 
-function statusOf({ userId: _, savedContent, ...status }: StatusRow): StoredStatus {
-  if (savedContent === null) return status;
-  const count = () => splitChunks(savedContent).length;
-  const chunks = savedContent.length > largeUnits ? announced(count) : count();
+/** Returns 'long' if the chunks of a text of more than `maxBytes` must be counted. */
+async function readStatus(
+  tx: Tx,
+  { projectId, id, now, onlyUserId }: GetStatus,
+  maxBytes: number,
+): Promise<StoredStatus | 'long' | null> {
+  const values = [projectId, id, now, maxBytes];
+  const row = await tx.one<StatusRow>(findStatus, values);
+  if (row === undefined || !mayAccess(onlyUserId, row)) return null;
+  const { userId: _, text, isLong, ...status } = row;
+  if (isLong) return 'long';
+  if (text === null) return status;
+  const count = () => splitChunks(text).length;
+  const chunks = text.length > largeUnits ? announced(count) : count();
   return { ...status, chunksComplete: chunks, chunksTotal: chunks };
 }
 
 /** Splitting 64 KiB into chunks takes about a millisecond. */
 const longBytes = 64 * 1024;
-
-type ShortStatusRow = StatusRow & { isLong: number };
-
-const findStatus = (content: string) => `SELECT ${statusColumns}, m.user_id AS "userId", ${content}
-  FROM ${memoriesWithTasks}
-  WHERE m.project_id = CAST($1 AS bigint) AND m.id = CAST($2 AS text) AND ${notExpired('$3')}`;
-
-const findAnyStatus = findStatus('CASE WHEN t.kind IS NULL THEN m.content END AS "savedContent"');
-
-const findShortStatus =
-  findStatus(`CASE WHEN t.kind IS NULL AND m.bytes <= ${longBytes} THEN m.content END AS "savedContent",
-    CASE WHEN t.kind IS NULL AND m.bytes > ${longBytes} THEN 1 ELSE 0 END AS "isLong"`);
 
 /**
  * Returns the processing status of the memory, or null if the memory does not exist. Returns 'long'
@@ -69,12 +71,7 @@ const findShortStatus =
  */
 export const getStatus: ShortRead<GetStatus, StoredStatus | 'long' | null> = {
   name: 'getStatus',
-  async run(tx, read) {
-    const row = await visibleStatus<ShortStatusRow>(tx, findShortStatus, read);
-    if (row === null) return null;
-    const { isLong, ...status } = row;
-    return isLong ? 'long' : statusOf(status);
-  },
+  run: (tx, read) => readStatus(tx, read, longBytes),
 };
 
 /** The number of texts that are in memory at once. */
@@ -92,23 +89,13 @@ export const getStatuses: ReadOperation<Read & { ids: string[] }, StoredStatus[]
     // mutate-ignore boundary: no statuses are left
     for (let start = 0; start < wanted.length; start += statusesAtOnce) {
       const some = wanted.slice(start, start + statusesAtOnce);
-      const read = some.map((id) => visibleStatus(tx, findAnyStatus, { ...about, id }));
-      for (const row of await Promise.all(read))
-        if (row !== null) byId.set(row.memoryId, statusOf(row));
+      const read = some.map((id) => readStatus(tx, { ...about, id }, Number.MAX_SAFE_INTEGER));
+      for (const status of await Promise.all(read))
+        if (status !== null && status !== 'long') byId.set(status.memoryId, status);
     }
     return ids.flatMap((id) => byId.get(id) ?? []);
   },
 };
-
-async function visibleStatus<Row extends StatusRow>(
-  tx: Tx,
-  text: string,
-  read: GetStatus,
-): Promise<Row | null> {
-  const { projectId, id, now, onlyUserId } = read;
-  const row = await tx.one<Row>(text, [projectId, id, now]);
-  return row !== undefined && mayAccess(onlyUserId, row) ? row : null;
-}
 
 /**
  * Returns the number of waiting and running tasks, how many of them are running, when the oldest of
