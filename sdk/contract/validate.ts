@@ -168,6 +168,8 @@ function problem({ type, schema, value }: ValueError): string {
       return 'is required';
     case ValueErrorType.ObjectAdditionalProperties:
       return 'is not a known field';
+    case ValueErrorType.ObjectMinProperties:
+      return `must have at least one of ${Object.keys(schema.properties).join(', ')}`;
     case ValueErrorType.ArrayMinItems:
     case ValueErrorType.StringMinLength:
       return 'must not be empty';

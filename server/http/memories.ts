@@ -1,10 +1,8 @@
 import { Elysia } from 'elysia';
-import type { FieldError } from '../../sdk/contract/errors.ts';
 import { limits } from '../../sdk/contract/limits.ts';
 import { SaveRequest, UpdateRequest } from '../../sdk/contract/memory.ts';
 import { ListQuery } from '../../sdk/contract/page.ts';
 import { DeleteAllQuery } from '../../sdk/contract/transfer.ts';
-import { validator } from '../../sdk/contract/validate.ts';
 import { noSuchMemory } from '../errors.ts';
 import { filterOf } from '../memory/filter.ts';
 import { memoryJson } from '../memory/json.ts';
@@ -16,7 +14,6 @@ import { etagOf, isKnownVersion, readIfMatch } from './conditions.ts';
 import { readCursor } from './cursor.ts';
 import { writeOf } from './idempotency.ts';
 import { details } from './openapi/details.ts';
-import { badRequest } from './parse.ts';
 import { changesOf, newMemory } from './requests.ts';
 import { sendResult } from './response.ts';
 import { jsonBody, noQuery, querySchema } from './schema.ts';
@@ -91,7 +88,7 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
         return sendResult(set, request, result);
       },
       {
-        ...jsonBody(bodies, UpdateRequest, { validate: validateUpdate, maxBytes }),
+        ...jsonBody(bodies, UpdateRequest, { maxBytes }),
         detail: details.update,
       },
     )
@@ -118,13 +115,4 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
       },
       { query: querySchema(DeleteAllQuery), detail: details.deleteAll },
     );
-}
-
-const validateFields = validator(UpdateRequest);
-
-function validateUpdate(body: unknown): FieldError[] {
-  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
-  if (!isObject || Object.keys(body).length > 0) return validateFields(body);
-  const fields = Object.keys(UpdateRequest.properties).join(', ');
-  throw badRequest('', `at least one of these is required: ${fields}`);
 }
