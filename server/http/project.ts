@@ -2,7 +2,7 @@ import { Elysia } from 'elysia';
 import { limits } from '../../sdk/contract/limits.ts';
 import { type ApiKey, UsersQuery } from '../../sdk/contract/project.ts';
 import { TasksQuery } from '../../sdk/contract/tasks.ts';
-import { usersJson } from '../memory/json.ts';
+import { timeOrNull, usersJson } from '../memory/json.ts';
 import type { Auth } from './auth.ts';
 import { readBy } from './authenticate.ts';
 import { readCursor } from './cursor.ts';
@@ -61,8 +61,8 @@ export function project(auth: Auth, { storage, now, clock, waitLonger, sender }:
     .get(
       '/key',
       ({ caller, set }) => {
-        const { project, name, lastFour, userId, readOnly, expiresAt: expiresMs } = caller;
-        const expiresAt = expiresMs === null ? null : new Date(expiresMs).toISOString();
+        const { project, name, lastFour, userId, readOnly } = caller;
+        const expiresAt = timeOrNull(caller.expiresAt);
         const key: ApiKey = { project, name, lastFour, userId, readOnly, expiresAt };
         return sendJson(set, 200, JSON.stringify(key));
       },

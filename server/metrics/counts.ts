@@ -32,13 +32,9 @@ for (const [name, metric] of Object.entries<Metric>(metrics)) {
 }
 
 const bytes = 8;
-const ownCounts = new SharedArrayBuffer(bytes * size);
+/** The HTTP thread gives its own to the threads that it starts. */
+export const ownCounts = new SharedArrayBuffer(bytes * size);
 let halves = new Int32Array(ownCounts);
-
-/** Returns what the HTTP thread gives to the threads that it starts. */
-export function sharedCounts(): SharedArrayBuffer {
-  return ownCounts;
-}
 
 /** Counts in the memory of the HTTP thread from now on. */
 export function useSharedCounts(shared: SharedArrayBuffer): void {

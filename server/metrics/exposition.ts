@@ -65,10 +65,7 @@ export function formatFor(accept: string | null): Format {
 function qualityOf(range: string, type: string): number {
   const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
   if (name !== type) return 0;
-  const [, quality = '1'] = /^q=(\d(?:\.\d+)?)$/.exec(parameters.find(isQuality) ?? '') ?? [];
+  const given = parameters.find((parameter) => parameter.startsWith('q='));
+  const [, quality = '1'] = /^q=(\d(?:\.\d+)?)$/.exec(given ?? '') ?? [];
   return Number(quality);
-}
-
-function isQuality(parameter: string): boolean {
-  return parameter.startsWith('q=');
 }

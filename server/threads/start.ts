@@ -1,5 +1,5 @@
 import type { LogEntry, LogLevel } from '../log.ts';
-import { sharedCounts } from '../metrics/counts.ts';
+import { ownCounts } from '../metrics/counts.ts';
 import { createChannel } from './channel.ts';
 import { pingEveryMs, type Report, type Start, ticksIn } from './messages.ts';
 
@@ -185,7 +185,7 @@ function startWorker(options: StartOptions): Worker {
   // `smol` collects garbage before the heap has grown by 32 MB, which the other threads could not
   // use.
   const worker = new Worker(urlOf(module), { name, preload: [...preload], smol: true });
-  const start: Start = { start: data, counts: sharedCounts(), logLevel };
+  const start: Start = { start: data, counts: ownCounts, logLevel };
   worker.postMessage(start, [...transfer]);
   return worker;
 }

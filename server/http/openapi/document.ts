@@ -80,9 +80,6 @@ function requestBody(operation: DocumentedRoute, { refer }: Components): JsonObj
 
 function parametersOf(operation: DocumentedRoute, { refer }: Components): Json[] {
   const { query, etag } = operation;
-  const inPath = operation.path.includes(':id')
-    ? [{ $ref: '#/components/parameters/MemoryId' }]
-    : [];
   const inQuery = Object.entries(query?.properties ?? {}).map(([name, schema]) => ({
     name,
     in: 'query',
@@ -94,16 +91,13 @@ function parametersOf(operation: DocumentedRoute, { refer }: Components): Json[]
     schema: refer(schema),
     ...(schema.examples !== undefined && { example: schema.examples[0] }),
   }));
-  const inHeader = [
+  const shared = [
+    operation.path.includes(':id') && 'MemoryId',
     isWrite(operation) && 'IdempotencyKey',
     isConditional(operation) && 'IfMatch',
     etag && !isWrite(operation) && 'IfNoneMatch',
   ].filter((name) => typeof name === 'string');
-  return [...inPath, ...inQuery, ...inHeader.map(referToParameter)];
-}
-
-function referToParameter(name: string): JsonObject {
-  return { $ref: `#/components/parameters/${name}` };
+  return [...inQuery, ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` }))];
 }
 
 function sharedParameters({ refer }: Components): JsonObject {
