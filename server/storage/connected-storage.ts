@@ -1,6 +1,12 @@
 import type { ShortEngine, ShortRead, WriteOperation } from './engine.ts';
 import { readTexts } from './operations/reads.ts';
-import { claimTasks, completeTasks, failTask, releaseTask } from './operations/tasks.ts';
+import {
+  claimTasks,
+  completeTasks,
+  failTask,
+  recoverTasks,
+  releaseTask,
+} from './operations/tasks.ts';
 import {
   ensureModel,
   memoriesToEmbed,
@@ -37,6 +43,7 @@ function createTaskQueue(engine: ShortEngine) {
     completeTasks: write(completeTasks),
     failTask: write(failTask),
     releaseTask: write(releaseTask),
+    recoverTasks: write(recoverTasks),
   };
 }
 

@@ -56,8 +56,12 @@ export function startWorker(options: WorkerOptions) {
   const storing: Promise<void>[] = [];
 
   async function loop(): Promise<void> {
+    let isRecovered = false;
     while (!isStopping) {
       try {
+        if (!isRecovered) await storage.recoverTasks({ owner, now: now() });
+        // mutate-ignore boolean: nothing is left to recover
+        isRecovered = true;
         const tasks = await claimNext();
         if (tasks.length === 0) await notifier.wait(maxSleepMs);
         else await runAll(tasks);

@@ -17,10 +17,10 @@ export function testLeases(): void {
     ['the task fails without a retry', (task) => fail(task, null)],
     ['the task is released', (task) => release(task)],
     [
-      'another process claims the task',
+      'the task is recovered',
       async () => {
         await opened.endLeases?.();
-        await claimOne(opened.storage, { owner: 'new' });
+        await opened.storage.recoverTasks({ owner: 'new', now: 2_000 });
       },
     ],
     ['the record is ingested again', () => project.acceptOne(externalKey)],
@@ -71,34 +71,43 @@ export function testLeases(): void {
     await project.acceptOne();
     const task = await claimOne(opened.storage);
     await project.acceptOne();
-    const during = await claim(opened.storage, { now: 1_999 + leaseMs });
+    const during = await claim(opened.storage, { owner: 'b', now: 1_999 + leaseMs });
     expect(during).toHaveLength(1);
     expect(during[0]?.memoryId).not.toBe(task.memoryId);
     await opened.endLeases?.('worker');
-    const after = await claim(opened.storage, { now: 2_000 + leaseMs });
+    const after = await claim(opened.storage, { owner: 'b', now: 2_000 + leaseMs });
     expect(after).toMatchObject([{ memoryId: task.memoryId, attempt: 2 }]);
     expect(await complete(opened.storage, after[0] ?? task)).toBe(true);
   });
 
-  test('the tasks of owners that no longer exist are claimed again, and the attempt counts', async () => {
+  test('recovery requeues the tasks of owners that no longer exist, and counts the attempt', async () => {
     await project.accept([record(), record()]);
-    const gone = await claim(opened.storage, { owner: 'gone' });
-    await opened.endLeases?.('gone');
+    const gone = await claimOne(opened.storage, { owner: 'gone' });
     const own = await claimOne(opened.storage, { owner: 'own' });
-    expect(own).toMatchObject({ memoryId: gone[0]?.memoryId, attempt: 2 });
-    expect(await claim(opened.storage, { owner: 'own' })).toMatchObject([
-      { memoryId: gone[1]?.memoryId, attempt: 2 },
+    await opened.endLeases?.('gone');
+    expect(await opened.storage.recoverTasks({ owner: 'own', now: 3_000 })).toBe(1);
+    expect(await claim(opened.storage, { owner: 'own', now: 3_000 })).toMatchObject([
+      { memoryId: gone.memoryId, attempt: 2 },
     ]);
     expect(await complete(opened.storage, own)).toBe(true);
   });
 
-  test('tasks that were claimed before reopening are claimed again by the next process', async () => {
+  test('recovery requeues tasks whose lease has ended, regardless of the owner', async () => {
+    await project.acceptOne();
+    await claimOne(opened.storage, { owner: 'own' });
+    await opened.endLeases?.();
+    const late = { owner: 'own', now: 2_000 + leaseMs };
+    expect(await opened.storage.recoverTasks(late)).toBe(1);
+  });
+
+  test('tasks that were claimed before reopening are queued again after recovery', async () => {
     const id = await project.acceptOne();
     await claimOne(opened.storage);
     await opened.reopen();
     expect(await claim(opened.storage)).toEqual([]);
     await opened.endLeases?.();
-    expect((await claimOne(opened.storage, { owner: 'new' })).attempt).toBe(2);
+    expect(await opened.storage.recoverTasks({ owner: 'new', now: 3_000 })).toBe(1);
+    expect((await claimOne(opened.storage)).attempt).toBe(2);
     expect(await project.status(id)).toMatchObject({ attempts: 2 });
   });
 }

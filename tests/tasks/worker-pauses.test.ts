@@ -26,6 +26,7 @@ const fail = async () => {
 function start(broken: Partial<TaskStorage>, index: Handler) {
   const claims: number[] = [];
   const storage: TaskStorage = {
+    recoverTasks: async () => 0,
     claimTasks: async () => [task],
     completeTasks: async () => [true],
     failTask: async () => true,

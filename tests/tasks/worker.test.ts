@@ -143,6 +143,7 @@ test.each([
   const [id] = await acceptTexts('fatal');
   for (let attempt = 1; attempt <= crashes; attempt += 1) {
     await claimOne(storage, { owner: `process ${attempt}`, now: Date.now() });
+    await storage.recoverTasks({ owner: 'next', now: Date.now() });
   }
   start();
   expect(await ended(id)).toMatchObject({ status, errorMessage });
@@ -176,6 +177,7 @@ function failingHandler(calls: number, error: () => Error): Handler {
 }
 
 test.each<[Operation, () => Error]>([
+  ['recoverTasks', unavailable],
   ['claimTasks', unavailable],
   ['claimTasks', () => new Error('broken')],
   ['completeTasks', unavailable],
@@ -276,7 +278,7 @@ test('stop() stores the running task and releases the others', async () => {
   expect(statuses[0]).toMatchObject({ status: 'complete', attempts: 1 });
   const released = { status: 'processing', attempts: 0 };
   expect(statuses.slice(1)).toMatchObject(Array(19).fill(released));
-  expect(await storage.taskQueueState()).toMatchObject({ pending: 19, running: 0 });
+  expect(await storage.recoverTasks({ owner: 'next', now: Date.now() })).toBe(0);
 });
 
 test('progress is reported for each task and while idle', async () => {

@@ -104,10 +104,9 @@ export function settleTask(
   );
 }
 
-function isDue({ dialect }: Tx, now: string, horizon: string, owner: string): string {
+function isDue({ dialect }: Tx, now: string, horizon: string): string {
   return `(CASE WHEN state = 'waiting' THEN attempts = 0 OR run_at <= CAST(${now} AS bigint)
       OR run_at > CAST(${horizon} AS bigint) END
-    OR CASE WHEN state = 'running' THEN ${dialect.hasOtherOwner(owner)} END
     OR CASE WHEN state = 'running' THEN leased_until END <= ${dialect.leaseClock(now)})`;
 }
 
@@ -118,9 +117,8 @@ const maxReads = 5;
  * Claims up to `limit` due tasks for `leaseMs`, in the order in which they became due, and
  * increments their attempt counts. A task is due if it has never been attempted, if its retry time
  * is at or before `now` or after `horizon` (because the clock was set back), or if it is running
- * with an expired lease or, where one process runs all tasks, for another owner, which has exited.
- * A task that has been attempted before is claimed alone, so that a task that crashes the process
- * cannot use up the attempts of other tasks.
+ * with an expired lease. A task that has been attempted before is claimed alone, so that a task
+ * that crashes the process cannot use up the attempts of other tasks.
  */
 export const claimTasks: WriteOperation<Claim, Task[]> = {
   name: 'claimTasks',
@@ -145,7 +143,7 @@ async function claim(tx: Tx, due: Due[], { owner, now, leaseMs, horizon }: Claim
   const text = `UPDATE tasks SET state = 'running', attempts = attempts + 1,
       lease_token = lease_token + 1, lease_owner = CAST($6 AS text),
       leased_until = ${tx.dialect.leaseClock('$7')} + CAST($8 AS bigint)
-    WHERE ${isTask} AND lease_token = CAST($5 AS bigint) AND ${isDue(tx, '$7', '$9', '$6')}`;
+    WHERE ${isTask} AND lease_token = CAST($5 AS bigint) AND ${isDue(tx, '$7', '$9')}`;
   const claimed = await Promise.all(
     due.map((task) => tx.run(text, [...leaseOf(task), owner, now, leaseMs, horizon])),
   );
@@ -161,13 +159,13 @@ function claimable(due: Due[]): Due[] {
   return attempted < 0 ? due : due.slice(0, Math.max(1, attempted));
 }
 
-function readDue(tx: Tx, { owner, now, horizon, limit }: Claim): Promise<Due[]> {
+function readDue(tx: Tx, { now, horizon, limit }: Claim): Promise<Due[]> {
   return tx.all<Due>(
     `SELECT project_id AS "projectId", user_id AS "userId", memory_id AS "memoryId", kind,
        lease_token AS "leaseToken", attempts
-     FROM tasks WHERE run_at IS NOT NULL AND ${isDue(tx, '$1', '$2', '$4')}
+     FROM tasks WHERE run_at IS NOT NULL AND ${isDue(tx, '$1', '$2')}
      ORDER BY run_at, ordinal LIMIT CAST($3 AS bigint)`,
-    [now, horizon, limit, owner],
+    [now, horizon, limit],
   );
 }
 
@@ -243,4 +241,20 @@ export const releaseTask: WriteOperation<Lease, boolean> = {
     );
     return released > 0;
   },
+};
+
+/**
+ * Requeues running tasks whose owner has exited or whose lease has expired. The attempt still
+ * counts. Returns the number of requeued tasks. Where one process runs all tasks, a running task
+ * leased by another owner was left behind by a previous process.
+ */
+export const recoverTasks: WriteOperation<{ owner: string; now: number }, number> = {
+  name: 'recoverTasks',
+  run: (tx, { owner, now }) =>
+    tx.run(
+      `UPDATE tasks SET state = 'waiting', lease_owner = NULL
+       WHERE run_at IS NOT NULL AND state = 'running'
+         AND (${tx.dialect.hasOtherOwner('$1')} OR leased_until <= ${tx.dialect.leaseClock('$2')})`,
+      [owner, now],
+    ),
 };

@@ -23,7 +23,7 @@ import { createWriterClient, type WriterClient } from './writer-client.ts';
  *             brought up to date inside the snapshot
  *   get, list HTTP thread, on its own connection; a list with filters runs like a search
  *   ingest    like save; the tasks thread claims and completes tasks through a port to the writer
- *   crash     the write-ahead log contains every acknowledged write; the next process claims the
+ *   crash     the write-ahead log contains every acknowledged write; the next start requeues the
  *             tasks that were claimed
  */
 

@@ -15,7 +15,13 @@ import { createKey, ensureProject, revokeKey, touchKeys } from '../../operations
 import { maintain } from '../../operations/maintenance.ts';
 import { deleteMemory, saveMemory, updateMemory } from '../../operations/memories.ts';
 import { storeSnapshot } from '../../operations/snapshots.ts';
-import { claimTasks, completeTasks, failTask, releaseTask } from '../../operations/tasks.ts';
+import {
+  claimTasks,
+  completeTasks,
+  failTask,
+  recoverTasks,
+  releaseTask,
+} from '../../operations/tasks.ts';
 import { importMemories } from '../../operations/transfer.ts';
 import { storeVectorPart } from '../../operations/vector-parts.ts';
 import { ensureModel, storeVectors } from '../../operations/vectors.ts';
@@ -50,6 +56,7 @@ const operations: WriteOperation<unknown, unknown>[] = [
   completeTasks,
   failTask,
   releaseTask,
+  recoverTasks,
   ensureModel,
   storeVectors,
   storeSnapshot,
