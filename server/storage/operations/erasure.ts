@@ -90,42 +90,31 @@ export async function removeMemories(
   await removeCounted(tx, user, rows);
 }
 
-/** Like `removeMemories`, after the change of the user has been recorded. */
+/**
+ * Like `removeMemories`, after the change of the user has been recorded. On PostgreSQL, another
+ * write may have changed a memory since it was read; this write then runs again.
+ */
 export async function removeCounted(
   tx: WriteTx,
   { projectId, userId }: UserRef,
   rows: readonly Removed[],
 ): Promise<void> {
-  const changes = rows.map(({ change }) => change);
-  await Promise.all([
-    removeRows(tx, { projectId, userId }, rows),
-    removeFromResponses(tx, projectId, rows),
-    dropSnapshot(tx, projectId, userId),
-    dropPartsOf(tx, [projectId, userId], changes),
-  ]);
-  await tx.noteRemoved('memory');
-}
-
-/**
- * Deletes memories and their work, but not their stored responses. On PostgreSQL, another write may
- * have changed a memory since it was read; this write then runs again.
- */
-async function removeRows(
-  tx: WriteTx,
-  { projectId, userId }: UserRef,
-  rows: readonly Removed[],
-): Promise<void> {
+  const user = [projectId, userId] as const;
   const ids = rows.map(({ id }) => id);
   const changes = rows.map(({ change }) => change);
   const range = [Math.min(...changes), Math.max(...changes)];
-  const [, ...deleted] = await Promise.all([
-    removeWork(tx, { projectId, userId }, ids),
-    ...deleteByIds(tx)(ids).map(({ text, ids }) =>
-      tx.run(text, [projectId, userId, ...range, ...ids]),
-    ),
+  const memories = deleteByIds(tx)(ids);
+  const work = [...deleteTasks(ids), ...deleteVectors(ids)];
+  const [deleted] = await Promise.all([
+    Promise.all(memories.map(({ text, ids }) => tx.run(text, [...user, ...range, ...ids]))),
+    ...work.map(({ text, ids }) => tx.run(text, [...user, ...ids])),
+    removeFromResponses(tx, projectId, rows),
+    dropSnapshot(tx, projectId, userId),
+    dropPartsOf(tx, user, changes),
   ]);
   const count = deleted.reduce((sum, some) => sum + some, 0);
   if (count !== rows.length) throw new WriteConflict();
+  await tx.noteRemoved('memory');
 }
 
 /**
@@ -144,16 +133,6 @@ const ofMemories = (ids: string) =>
   `WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text) AND memory_id IN (${ids})`;
 const deleteTasks = overIds(3, (ids) => `DELETE FROM tasks ${ofMemories(ids)}`);
 const deleteVectors = overIds(3, (ids) => `DELETE FROM vectors ${ofMemories(ids)}`);
-
-/** Deletes what the queue and the model keep of memories of a user. */
-async function removeWork(
-  tx: WriteTx,
-  { projectId, userId }: UserRef,
-  memoryIds: readonly string[],
-): Promise<void> {
-  const statements = [...deleteTasks(memoryIds), ...deleteVectors(memoryIds)];
-  await Promise.all(statements.map(({ text, ids }) => tx.run(text, [projectId, userId, ...ids])));
-}
 
 /** Deletes at most `limit` memories that have expired by `now`. */
 export async function removeExpired(
