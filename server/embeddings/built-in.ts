@@ -15,6 +15,7 @@ const digest = 'bd1a5170ee9c17bd24e83c8635b50036c933df28db6ab91232116075c1291952
 const unrelated = { mean: 0.05505, deviation: 0.08134 };
 /** A text with a larger share of unknown tokens is in a script that the model does not know. */
 const maxUnknownShare = 0.3;
+const accented = /\p{L}*\p{M}[\p{L}\p{M}]*/gu;
 
 /** Loads the built-in model, all-MiniLM-L6-v2. It takes some 50 MB of memory. */
 export async function openBuiltInModel(): Promise<EmbeddingModel> {
@@ -60,7 +61,7 @@ export async function openBuiltInModel(): Promise<EmbeddingModel> {
     dims,
     textsAtOnce: 1,
     unrelated,
-    fluency: (question) => fluencyOf(tokenizer.encode(question)),
+    fluency: (question) => fluencyOf(question, tokenizer),
     async embed(texts, priority) {
       const isUrgent = priority === 'question';
       if (isUrgent) urgent += 1;
@@ -75,10 +76,14 @@ export async function openBuiltInModel(): Promise<EmbeddingModel> {
 }
 
 /**
- * The share of words that the model knows as a whole, squared. One is added to both, so that a rare
- * English word, which is several tokens, counts, too.
+ * The share of words that the model knows as a whole, squared. The tokenizer drops accents, but a
+ * The share of words that the model knows as a whole, squared. The tokenizer drops accents, but a
+ * is several tokens, counts, too.
  */
-function fluencyOf({ words, known }: Tokens): number {
+function fluencyOf(question: string, tokenizer: WordPiece): number {
+  const text = question.normalize('NFD');
+  const { words } = tokenizer.encode(text);
+  const { known } = tokenizer.encode(text.replace(accented, ''));
   return ((known + 1) / (words + 1)) ** 2;
 }
 

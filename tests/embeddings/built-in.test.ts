@@ -13,7 +13,9 @@ test.each([
   ['What food should I avoid for her?', 1, 1],
   ['anaphylaxis', 0.1, 0.3],
   ['Welche Allergien hat ihre Schwester?', 0.1, 0.5],
-  ['Varşova nerede bulunmaktadır?', 0.01, 0.3],
+  ['Varşova nerede bulunmaktadır?', 0.01, 0.1],
+  ['Ai là người phát minh ra động cơ hơi nước?', 0.01, 0.2],
+  ['What did Zoë say about her résumé?', 0.4, 0.8],
 ])('knows the language of %j from %d to %d', async (question, least, most) => {
   const model = await openBuiltInModel();
   expect(model.fluency(question)).toBeGreaterThanOrEqual(least);
