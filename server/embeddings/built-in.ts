@@ -77,8 +77,8 @@ export async function openBuiltInModel(): Promise<EmbeddingModel> {
 
 /**
  * The share of words that the model knows as a whole, squared. The tokenizer drops accents, but a
- * The share of words that the model knows as a whole, squared. The tokenizer drops accents, but a
- * is several tokens, counts, too.
+ * word that has any is not English. One is added to both numbers, so that a rare English word,
+ * which is several tokens, counts, too.
  */
 function fluencyOf(question: string, tokenizer: WordPiece): number {
   const text = question.normalize('NFD');
