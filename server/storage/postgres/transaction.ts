@@ -9,16 +9,12 @@ import { createTx, isRead } from './tx.ts';
 /** A write. It awaits nothing but its transaction. */
 export type Work = (tx: Tx) => Promise<unknown>;
 
-export type TransactionOptions = {
-  deadlineMs?: number | undefined;
-  /** SET LOCAL statements, which are sent with BEGIN. */
-  settings?: readonly Statement[];
-};
-
 /** A write of the transaction has failed after it had changed something. */
 export class WorkFailed extends Error {}
 
 const begin = statement('BEGIN ISOLATION LEVEL READ COMMITTED');
+/** A write that waits longer than this for a row releases its connection to other writes. */
+const beginWrites = [begin, statement(`SET LOCAL lock_timeout = '200ms'`)];
 const commit = statement('COMMIT');
 const rollback = statement('ROLLBACK');
 
@@ -35,10 +31,10 @@ const rollback = statement('ROLLBACK');
 export async function inTransaction(
   session: Session,
   works: readonly Work[],
-  { deadlineMs, settings = [] }: TransactionOptions = {},
+  deadlineMs?: number,
 ): Promise<PromiseSettledResult<unknown>[]> {
   const steps = new Steps(session, works);
-  let opening = [begin, ...settings];
+  let opening = beginWrites;
   try {
     for (let calls = await steps.next(); calls.length > 0; calls = await steps.next()) {
       const outcomes = await session.settle([...opening, ...calls], deadlineMs);
@@ -61,10 +57,10 @@ export async function inTransaction(
 export async function runAlone<T>(
   session: Session,
   work: (tx: Tx) => Promise<T>,
-  options?: TransactionOptions,
+  deadlineMs?: number,
 ): Promise<T> {
   try {
-    const [outcome] = await inTransaction(session, [work], options);
+    const [outcome] = await inTransaction(session, [work], deadlineMs);
     if (outcome?.status === 'fulfilled') return outcome.value as T;
     throw outcome?.reason;
   } catch (error) {

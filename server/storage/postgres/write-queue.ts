@@ -1,16 +1,10 @@
 import { observe } from '../../metrics/counts.ts';
 import { FairQueue } from '../../threads/fair-queue.ts';
 import { unavailable, WriteConflict } from '../refusals.ts';
-import { type Connection, statement } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { ConnectionLost, isConflict, isLocked, isOfOneWrite, notStored } from './errors.ts';
 import { Reservations } from './reservations.ts';
-import {
-  inTransaction,
-  runAlone,
-  type TransactionOptions,
-  type Work,
-  WorkFailed,
-} from './transaction.ts';
+import { inTransaction, runAlone, type Work, WorkFailed } from './transaction.ts';
 
 type QueuedWrite<T> = {
   projectId: number;
@@ -42,8 +36,6 @@ const maxPauseMs = 20;
 const triedForMs = 5_000;
 /** How long writes avoid a lost or failed connection while another one is open. */
 const avoidedMs = 200;
-/** A write that waits longer than this for a row releases its connection to other writes. */
-const options: TransactionOptions = { settings: [statement(`SET LOCAL lock_timeout = '200ms'`)] };
 
 /**
  * Runs the writes of this server on a few connections. Projects take turns.
@@ -187,7 +179,7 @@ export function createWriteQueue(given: {
   async function commitGroup(connection: Connection, group: readonly Waiting[]): Promise<void> {
     const works = group.map(({ work }) => work);
     const session = await connection.session();
-    const outcomes = await committed(group.length, () => inTransaction(session, works, options));
+    const outcomes = await committed(group.length, () => inTransaction(session, works));
     for (const [index, { resolve, reject }] of group.entries()) {
       const outcome = outcomes[index];
       if (outcome?.status === 'fulfilled') resolve(outcome.value);
@@ -240,7 +232,7 @@ export function createWriteQueue(given: {
       try {
         const session = await connection.session();
         const { work, deadlineMs } = waiting;
-        const run = () => runAlone(session, work, { ...options, deadlineMs });
+        const run = () => runAlone(session, work, deadlineMs);
         waiting.resolve(await committed(1, run));
         return true;
       } catch (error) {
