@@ -28,6 +28,8 @@ const textsAtOnce = 16;
 const leaseMs = faultPoint('lease-ms', 10_000);
 /** The poll interval: another process may have queued a task, or planned its retry. */
 const maxSleepMs = 5_000;
+/** A timer may end a little early, and the retry would then wait for the next poll. */
+const marginMs = 5;
 const pauseAfterFaultMs = 1_000;
 const maxAttempts = 5;
 const baseBackoffMs = 500;
@@ -147,7 +149,7 @@ export function startWorker(options: WorkerOptions) {
     const errorMessage = `processing failed on attempt ${attempt} of ${maxAttempts}`;
     const failure = { ...task, now: now(), retryAt, errorMessage };
     await storage.failTask(failure).catch(() => release(task));
-    if (retryAt !== null) setTimeout(notifier.notify, retryAt - now()).unref();
+    if (retryAt !== null) setTimeout(notifier.notify, retryAt - now() + marginMs).unref();
   }
 
   const ended = loop();
