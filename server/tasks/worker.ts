@@ -65,8 +65,8 @@ export function startWorker(options: WorkerOptions) {
         // mutate-ignore boolean: nothing is left to recover
         isRecovered = true;
         const tasks = await claimNext();
-        if (tasks.length === 0) await notifier.wait(maxSleepMs);
-        else await runAll(tasks);
+        if (tasks.length > 0) await runAll(tasks);
+        else if (!hasFault) await notifier.wait(maxSleepMs);
         if (hasFault) await notifier.wait(pauseAfterFaultMs);
         hasFault = false;
       } catch (error) {
@@ -135,9 +135,10 @@ export function startWorker(options: WorkerOptions) {
     }
   }
 
-  /** Releases a task. If that fails, its lease expires. */
+  /** Releases a task, to be run again after a pause. If that fails, its lease expires. */
   async function release(task: Lease): Promise<void> {
     await storage.releaseTask(task).catch(() => {});
+    setTimeout(notifier.notify, pauseAfterFaultMs).unref();
   }
 
   async function fail(task: Task, error: unknown): Promise<void> {

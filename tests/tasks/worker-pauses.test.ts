@@ -73,3 +73,27 @@ test.concurrent('a worker does not pause after a storage fault has ended', async
   });
   await until(() => started.claims.length > 200, { what: '200 claims' });
 });
+
+test.concurrent('a task whose result could not be stored does not wait for the next poll', async () => {
+  let [isDue, isFaulty] = [true, true];
+  const broken: Partial<TaskStorage> = {
+    claimTasks: async () => {
+      const due = isDue ? [task] : [];
+      isDue = false;
+      return due;
+    },
+    completeTasks: async () => {
+      if (!isFaulty) return [true];
+      isFaulty = false;
+      return fail();
+    },
+    releaseTask: async () => {
+      isDue = true;
+      return true;
+    },
+  };
+  await using started = start(broken, works);
+  await until(() => started.claims.length > 2, { what: 'the third claim' });
+  const [first = 0, , third = 0] = started.claims;
+  expect(third - first).toBeLessThan(4_000);
+});
