@@ -76,8 +76,10 @@ test.concurrent('a worker does not pause after a storage fault has ended', async
 
 test.concurrent('a task whose result could not be stored does not wait for the next poll', async () => {
   let [isDue, isFaulty] = [true, true];
+  const isIdle = Promise.withResolvers<void>();
   const broken: Partial<TaskStorage> = {
     claimTasks: async () => {
+      if (!isDue) isIdle.resolve();
       const due = isDue ? [task] : [];
       isDue = false;
       return due;
@@ -85,6 +87,7 @@ test.concurrent('a task whose result could not be stored does not wait for the n
     completeTasks: async () => {
       if (!isFaulty) return [true];
       isFaulty = false;
+      await isIdle.promise;
       return fail();
     },
     releaseTask: async () => {
