@@ -82,9 +82,9 @@ export async function openBuiltInModel(): Promise<EmbeddingModel> {
  */
 function fluencyOf(question: string, tokenizer: WordPiece): number {
   const text = question.normalize('NFD');
-  const { words } = tokenizer.encode(text);
-  const { known } = tokenizer.encode(text.replace(accented, ''));
-  return ((known + 1) / (words + 1)) ** 2;
+  const foreign = text.match(accented)?.length ?? 0;
+  const { words, known } = tokenizer.encode(text.replace(accented, ''));
+  return ((known + 1) / (words + foreign + 1)) ** 2;
 }
 
 function isUnknown({ ids, unknown }: Tokens): boolean {

@@ -16,6 +16,8 @@ test.each([
   ['Varşova nerede bulunmaktadır?', 0.01, 0.1],
   ['Ai là người phát minh ra động cơ hơi nước?', 0.01, 0.2],
   ['What did Zoë say about her résumé?', 0.4, 0.8],
+  // More than 256 tokens, the length of the model's input.
+  [`${'přemýšlíš '.repeat(60)}${'a '.repeat(200)}`, 0.1, 1],
 ])('knows the language of %j from %d to %d', async (question, least, most) => {
   const model = await openBuiltInModel();
   expect(model.fluency(question)).toBeGreaterThanOrEqual(least);
