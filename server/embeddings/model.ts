@@ -10,8 +10,8 @@ export type EmbeddingModel = {
   /** How the cosines of unrelated texts are distributed; null if it has not been measured. */
   unrelated: Distribution | null;
   /**
-   * Returns how far the model knows the language of a question, from 0 to 1. The less it knows, the
-   * less the meaning counts in a search.
+   * Returns how far the model knows the language of a question: above 0, and at most 1. The less it
+   * knows, the less the meaning counts in a search.
    */
   fluency(question: string): number;
   /**

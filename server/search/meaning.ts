@@ -13,7 +13,7 @@ export type Meaning = {
   /** The mean and the deviation of the cosines of unrelated texts. */
   mean: number;
   deviation: number;
-  /** How far the model knows the language of the question, from 0 to 1. */
+  /** How far the model knows the language of the question: above 0, and at most 1. */
   fluency: number;
   /** Whether the words of the query do not count. */
   alone: boolean;

@@ -35,7 +35,7 @@ export type NewVectors = { id: string; change: number; textHash: string; data: s
 /**
  * A question's vector as base64 of float32, and what a search needs to know of the model that made
  * it: the mean and deviation of the cosines that the question has with unrelated texts, and how far
- * the model knows the question's language, from 0 to 1.
+ * the model knows the question's language: above 0, and at most 1.
  */
 export type QuestionVector = Pick<PresentModel, 'modelId' | 'dims' | 'mean' | 'deviation'> & {
   vector: string;
