@@ -23,7 +23,7 @@ export type Vector = {
   };
   /** The reply to each request. The last one is repeated. */
   server: VectorReply[];
-  /** The expected requests. A header of null is absent, and one of `<present>` has any value. */
+  /** The expected requests. */
   requests?: ExpectedRequest[];
   /** The expected number of requests, if neither `requests` nor `error` says it. */
   attempts?: number;
@@ -40,22 +40,26 @@ export type Vector = {
 
 type ExpectedRequest = {
   method: string;
-  path?: string;
+  path: string;
+  /** Headers that differ from the usual ones. One of null is absent. */
   headers?: Record<string, string | null>;
+  /** By default, a POST or PATCH sends the arguments. */
   body?: unknown;
 };
 
 export type VectorReply =
   | { fault: 'drop' | 'silent' | 'stall' | 'cut' | 'cutChunks' }
+  /** `error` is the code of an error of the service. */
+  | { status: number; error: string; headers?: Record<string, string> }
+  | { status: number; html: string }
   | { status: number; json?: unknown; text?: string; headers?: Record<string, string> };
 
-type Named = Record<string, VectorReply>;
 type VectorFile = {
   /** Replies that cases refer to by name. */
-  replies?: Named;
-  /** A case with `forEach` is repeated with each reply of the group in place of `$`. */
-  groups?: Record<string, Named>;
-  cases: (Omit<Vector, 'server'> & { forEach?: string; server: (string | VectorReply)[] })[];
+  replies?: Record<string, VectorReply>;
+  /** A case with `forEach` is repeated with each row of the group, whose fields replace `$field`. */
+  groups?: Record<string, Record<string, unknown>[]>;
+  cases: (Vector & { forEach?: string })[];
 };
 
 export const vectorFiles = ['operations', 'requests', 'retries', 'errors', 'pages', 'waits'];
@@ -64,15 +68,23 @@ export function readVectors(file: string): Vector[] {
   const path = join(import.meta.dir, 'vectors', `${file}.json`);
   const { replies = {}, groups = {}, cases }: VectorFile = JSON.parse(readFileSync(path, 'utf8'));
   return cases.flatMap(({ forEach, ...vector }) => {
-    const group = forEach === undefined ? { $: undefined } : groups[forEach];
-    if (group === undefined) throw new Error(`${file}: there is no group ${forEach}`);
-    return Object.entries(group).map(([name, reply]) => {
-      const known: Record<string, VectorReply | undefined> = { ...replies, $: reply };
-      const server = vector.server.map((one) => (typeof one === 'string' ? known[one] : one));
-      if (!server.every((one) => one !== undefined)) throw new Error(`${file}: unknown reply`);
-      return { ...vector, name: vector.name.replace('$', () => name), server };
+    const rows = forEach === undefined ? [{}] : groups[forEach];
+    if (rows === undefined) throw new Error(`${file}: there is no group ${forEach}`);
+    return rows.map((row) => {
+      const filled = fill(vector, row);
+      return { ...filled, server: filled.server.map((one) => replies[String(one)] ?? one) };
     });
   });
+}
+
+/** Replaces `"$field"` by the value of the field, and `$field` in a text by its text. */
+function fill(vector: Vector, row: Record<string, unknown>): Vector {
+  let text = JSON.stringify(vector);
+  for (const [field, value] of Object.entries(row)) {
+    const json = JSON.stringify(value);
+    text = text.replaceAll(`"$${field}"`, () => json).replaceAll(`$${field}`, () => String(value));
+  }
+  return JSON.parse(text);
 }
 
 const faultReplies = {
@@ -85,6 +97,9 @@ const faultReplies = {
 
 export function scriptedReply(reply: VectorReply): faults.Reply {
   if ('fault' in reply) return faultReplies[reply.fault];
+  if ('error' in reply) return faults.refusal(reply.status, reply.error, reply.headers);
+  if ('html' in reply)
+    return faults.text(reply.status, reply.html, { 'Content-Type': 'text/html' });
   const { status, json, text = JSON.stringify(json), headers } = reply;
   const type = 'json' in reply ? { 'Content-Type': 'application/json' } : {};
   return faults.text(status, text, { ...type, ...headers });
