@@ -43,32 +43,29 @@ test('a failed call causes no unhandled rejection, however its promise is used',
   expect(unhandled).toEqual([]);
 });
 
-test('a ConnectionError contains the reason that Node puts into the cause', async () => {
-  const cause = new Error('connect ECONNREFUSED 127.0.0.1:7070');
+test.each([
+  [
+    'the reason that Node puts into the cause',
+    new Error('connect ECONNREFUSED'),
+    'connect ECONNREFUSED',
+  ],
+  [
+    'no newline at the end of an error of OpenSSL',
+    new Error('wrong version number\n'),
+    'wrong version number',
+  ],
+  [
+    'the code of a cause without a message',
+    Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }),
+    'ECONNREFUSED',
+  ],
+])('a ConnectionError has %s', async (_, cause, reason) => {
   const fetch = () => Promise.reject(new TypeError('fetch failed', { cause }));
   const baseUrl = 'http://memory.test';
   const client = new sdk.MemoryClient({ apiKey, baseUrl, fetch, maxRetries: 0 });
   const error = await failure(client.get('mem_1'));
   expect(error).toBeInstanceOf(sdk.ConnectionError);
-  expect(error.message).toBe(`no response from ${baseUrl}: ${cause.message}`);
-});
-
-test('a ConnectionError does not end with the newline of an error of OpenSSL', async () => {
-  const cause = new Error('error:0A00010B:SSL routines::wrong version number\n');
-  const fetch = () => Promise.reject(new TypeError('fetch failed', { cause }));
-  const baseUrl = 'https://memory.test';
-  const client = new sdk.MemoryClient({ apiKey, baseUrl, fetch, maxRetries: 0 });
-  const error = await failure(client.get('mem_1'));
-  expect(error.message).toEndWith('SSL routines::wrong version number');
-});
-
-test('a ConnectionError contains the code of a cause without a message', async () => {
-  const cause = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
-  const fetch = () => Promise.reject(new TypeError('fetch failed', { cause }));
-  const baseUrl = 'http://memory.test';
-  const client = new sdk.MemoryClient({ apiKey, baseUrl, fetch, maxRetries: 0 });
-  const error = await failure(client.get('mem_1'));
-  expect(error.message).toBe(`no response from ${baseUrl}: ECONNREFUSED`);
+  expect(error.message).toBe(`no response from ${baseUrl}: ${reason}`);
 });
 
 test('a refused connection throws a ConnectionError after all attempts', async () => {
