@@ -175,16 +175,6 @@ describe('a long run', () => {
   });
 });
 
-test.each([
-  ['an empty name', ['']],
-  ['a title for several files', ['a.md', 'b.md', '--title', 'x']],
-  ['an id for a folder', ['.', '--external-id', 'x']],
-])('%s: exit 2, nothing is sent', async (_, argv) => {
-  using folder = inFolder('usage', { 'a.md': 'a', 'b.md': 'b' });
-  expect(await folder.ingest(argv)).toMatchObject({ code: 2, stdout: '' });
-  expect((await storedOf('usage')).size).toBe(0);
-});
-
 test('a named pipe in a folder is skipped', async () => {
   using folder = inFolder('fifo', { 'a.md': 'a' });
   expect(Bun.spawnSync(['mkfifo', folder.file('fifo')]).exitCode).toBe(0);

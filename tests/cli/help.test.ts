@@ -17,14 +17,32 @@ const inClone = {
   program: ['/bin/bun', '/clone/cli/main.ts'],
 };
 
+const globalOptions = (help: string) =>
+  /-V, --version.*?from the profile/s.exec(help)?.[0].replace(/\s+/g, ' ') ?? 'none';
+
 test.each(paths)(
-  'the help of "%s" is in the transcript, and at most 80 columns wide',
+  'the help of "%s" is in the transcript, at most 80 columns wide, and has the global options',
   async (path) => {
     expect(shown).toContain(`\n$ memory ${path === '' ? '' : `${path} `}--help\n`);
     const argv = [...path.split(' ').filter(Boolean), '--help'];
     const { stdout } = await memory(argv, { ...inClone, terminal: 80 });
     const [text = ''] = stdout.split(/\nExamples?:\n/);
     expect(text.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    expect(globalOptions(text)).toBe(globalOptions((await memory(['--help'])).stdout));
+  },
+);
+
+test.each(['', 'ingest', 'keys', 'profile'])(
+  '"memory %s" without a command prints its help to stderr, exit 2',
+  async (path) => {
+    const argv = path.split(' ').filter(Boolean);
+    const { stdout: stderr } = await memory([...argv, '--help']);
+    expect(await memory(argv)).toEqual({ code: 2, stdout: '', stderr });
+    const asJson = await memory([...argv, '--json']);
+    expect(asJson).toMatchObject({ code: 2, stderr });
+    const hint = `See: ${`memory ${path}`.trim()} --help`;
+    const error = { code: 'usage', message: 'Missing command.', hint, requestId: null };
+    expect(JSON.parse(asJson.stdout)).toEqual({ error });
   },
 );
 

@@ -23,37 +23,17 @@ describe('memory save', () => {
     expect(await json([...save, '--occurred', given, 'x'])).toMatchObject({ occurredAt });
   });
 
-  test('--expires accepts a duration or a point in time', async () => {
-    const { expiresAt } = await json([...save, '--expires', '30d', 'x']);
-    expect(Date.parse(expiresAt) - Date.now()).toBeWithin(29.9 * 864e5, 30.1 * 864e5);
+  test('--expires accepts a month, and a duration from now; --occurred one before now', async () => {
     const fixed = await json([...save, '--expires', '2096-05', 'x']);
     expect(fixed).toMatchObject({ expiresAt: '2096-05-01T00:00:00.000Z' });
-  });
-
-  test.each([
-    ['--occurred', '2026-13'],
-    ['--occurred', '2026-02-30'],
-    ['--occurred', '0000-01-01T00:00:00+01:00'],
-    ['--expires', '2096-13'],
-    ['--expires', '2096-05-08T10:00:00'],
-    ['--expires', '2096-05-08 10:00:00Z'],
-    ['--expires', '8765432d'],
-  ])('%s %s is a usage error', async (option, value) => {
-    expect(await memory([...save, option, value, 'x'])).toMatchObject({ code: 2, stdout: '' });
-  });
-
-  test('--occurred accepts a duration before now', async () => {
-    const { occurredAt } = await json([...save, '--occurred', '3d', 'x']);
-    expect(Date.now() - Date.parse(occurredAt)).toBeWithin(2.9 * 864e5, 3.1 * 864e5);
+    const times = ['--expires', '30d', '--occurred', '3d'];
+    const { expiresAt, occurredAt, createdAt } = await json([...save, ...times, 'x']);
+    const days = (time: string) => (Date.parse(time) - Date.parse(createdAt)) / 864e5;
+    expect([days(expiresAt), days(occurredAt)].map(Math.round)).toEqual([30, -3]);
   });
 });
 
 describe('memory update', () => {
-  test.each(['0', '-1', 'x', '1.5'])('--if-version %s is a usage error', async (version) => {
-    const argv = ['update', 'mem_1', 'x', '--if-version', version];
-    expect(await memory(argv)).toMatchObject({ code: 2, stdout: '' });
-  });
-
   test('--metadata replaces all metadata, and none removes it', async () => {
     const metadata = ['-m', 'a=1', '-m', 'b:=2'];
     const { id } = await json(['save', '--user', 'updater', ...metadata, 'x']);

@@ -16,7 +16,8 @@ import { testTerminal } from './command.ts';
  *   $ memory … | cat          writes stdout to a pipe
  *   $ COLUMNS=120 memory …    sets environment variables, or the width of the terminal
  *
- * Ids, keys, times and ports are replaced by numbered or fixed values, which commands can use.
+ * Ids, keys, times and ports are replaced by numbered or fixed values, which commands can use. The
+ * global options are shown only in the help of `memory`; help.test.ts compares those of commands.
  */
 
 const columns = 80;
@@ -27,6 +28,7 @@ function shownTime(text: string): string {
   return isNear ? '2026-05-08T13:56:07.000Z' : text;
 }
 
+const globalOptions = /(Global Options:\n.*?) +-V, --version.*?from the profile\n/s;
 const maskedKey = /\bmk_\w{4}…\w{4}\b/g;
 const cursor = /\bWy[\w-]{24,}/g;
 const partOfKey = /(lastFour\W+|prefix\W+mk_)\w{4}\b/g;
@@ -102,9 +104,7 @@ export function parse(line: string, folder: Folder) {
   const [, echoed, command = line] = /^echo (.*?) \| (.*)$/.exec(line) ?? [];
   const isPiped = command.endsWith(' | cat');
   const [, called = '', file] = /^(.*?)(?: \| cat)?(?: < (\S+))?$/.exec(command) ?? [];
-  const all = [...called.matchAll(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g)].map(([word]) =>
-    word.replace(/'([^']*)'|"([^"]*)"/g, '$1$2'),
-  );
+  const all = wordsOf(called);
   const at = all.indexOf('memory');
   const env = Object.fromEntries(all.slice(0, at).map((pair) => pair.split(/=(.*)/s).slice(0, 2)));
   const stdin =
@@ -112,6 +112,13 @@ export function parse(line: string, folder: Folder) {
       ? `${echoed?.replace(/^(['"])(.*)\1$/, '$2')}\n`
       : readFileSync(folder.file(file), 'utf8');
   return { words: all.slice(at + 1), env, stdin: echoed || file ? stdin : '', isPiped };
+}
+
+/** Splits a command into words, as a shell does. */
+export function wordsOf(command: string): string[] {
+  return [...command.matchAll(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g)].map(([word]) =>
+    word.replace(/'([^']*)'|"([^"]*)"/g, '$1$2'),
+  );
 }
 
 /** Replaces what differs between runs by names, and back. */
@@ -129,6 +136,7 @@ function namesOf(...fixed: [real: string, name: string][]) {
     shown(text: string): string {
       const plain = fixed.reduce((all, [real, name]) => all.replaceAll(real, name), text);
       return plain
+        .replace(globalOptions, '$1  …\n')
         .replace(ids, nameFor)
         .replace(time, shownTime)
         .replace(maskedKey, 'mk_abcd…wxyz')

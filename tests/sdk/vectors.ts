@@ -57,7 +57,7 @@ export type VectorReply =
 type VectorFile = {
   /** Replies that cases refer to by name. */
   replies?: Record<string, VectorReply>;
-  /** A case with `forEach` is repeated with each row of the group, whose fields replace `$field`. */
+  /** A case with `forEach` is repeated for each row of a group, whose fields replace `$field`. */
   groups?: Record<string, Record<string, unknown>[]>;
   cases: (Vector & { forEach?: string })[];
 };

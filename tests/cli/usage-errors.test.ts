@@ -1,0 +1,178 @@
+import { expect, test } from 'bun:test';
+import { type AnyCommand, examplesBelow, helpFor } from '../../cli/commander.ts';
+import { createProgram } from '../../cli/program.ts';
+import { memory, testTerminal } from './command.ts';
+import { wordsOf } from './transcript.ts';
+
+/* Mistakes in a command line: exit 2, the reason, and a hint. Nothing is sent. */
+
+const program = await createProgram(testTerminal({ code: 0, stdout: '', stderr: '' }));
+
+async function expectUsageError(line: string, message: string): Promise<void> {
+  const words = wordsOf(line);
+  let command: AnyCommand = program;
+  for (const word of words)
+    command = command.commands.find((one) => one.name() === word) ?? command;
+  const [example] = command.commands.length === 0 ? examplesBelow(command) : [];
+  const hint = example === undefined ? '' : `For example: ${example}\n`;
+  const env = { MEMORY_BASE_URL: 'http://127.0.0.1:1', MEMORY_API_KEY: 'a-key-for-tests-1234' };
+  const stderr = `Error: ${message}\n${hint}${helpFor(command)}\n`;
+  expect(await memory(words, { env })).toEqual({ code: 2, stdout: '', stderr });
+}
+
+test.each([
+  ['sav x', 'sav', 'save'],
+  ['add x', 'add', 'save'],
+  ['rm mem_1', 'rm', 'delete'],
+  ['exprot', 'exprot', 'export'],
+  ['ingest ticket t.json', 'ticket', 'support'],
+  ['ingest notes.md', 'notes.md', 'document'],
+  ['ingest a.jsonl', 'a.jsonl', 'batch'],
+  ['keys delete key_1', 'delete', 'revoke'],
+])('memory %s is an unknown command', (line, given, meant) =>
+  expectUsageError(line, `Unknown command '${given}' (Did you mean ${meant}?)`),
+);
+
+const pointInTime = 'Use a date or time such as 2026-05-08 or 2026-05-08T13:56:07Z, or 3d (ago).';
+const expiry = 'Use a duration such as 90d, 12h or 30m, or a future date such as 2096-12-01.';
+const once = 'It can be given only once, and must not be empty.';
+const limit = 'It must be a number from 1 to 100.';
+const types = 'memory, ticket, document, conversation, event, profile';
+const invalidExpiries = ['90', '3600', '2020-01-01', 'soon', '9999999d', '8765432d', '2096-02-30'];
+const moreExpiries = [
+  '2096-13',
+  '2096-02-30T10:00:00Z',
+  '2096-05-08T10:00:00',
+  '2096-05-08 10:00:00Z',
+  'Dec 1 2099',
+];
+const invalidTimes = ['yesterday', '2026-13', '2026-02-30', '2026-5-8', '9999999d', 'tomorrow'];
+const moreTimes = ['2026-05-08T10:00:00', '0000-01-01T00:00:00+01:00'];
+
+test.each([
+  ['save text', '-m, --metadata <key=value>', 'Use key=value or key:=json.', ['x']],
+  [
+    'save text',
+    '-m, --metadata <key=value>',
+    `The value after := must be JSON, as in count:=3 or tags:='["a"]'.`,
+    ['x:=y'],
+  ],
+  [
+    'save text',
+    '-m, --metadata <key=value>',
+    'It must not contain a number outside the range of a double.',
+    ['x:=1e400'],
+  ],
+  ['save text -m x=1', '-m, --metadata <key=value>', 'Each key can be given only once.', ['x=2']],
+  ['save text', '--expires <time>', expiry, [...invalidExpiries, ...moreExpiries]],
+  ['save text', '--occurred <time>', pointInTime, [...invalidTimes, ...moreTimes]],
+  [
+    'save text',
+    '--idempotency-key <key>',
+    'It must be 1 to 200 visible ASCII characters.',
+    ['a b'],
+  ],
+  ['save text', '-u, --user <id>', once, ['']],
+  ['save text --user ada', '-u, --user <id>', once, ['ben']],
+  ['save text', '--source <name>', once, ['']],
+  ['list', '-n, --limit <number>', limit, ['0', '5000', 'ten']],
+  ['list', '--order <order>', 'Allowed choices are desc, asc.', ['up']],
+  ['list', '--type <type>', `Allowed choices are ${types}.`, ['tickets']],
+  ['list', '--from <time>', pointInTime, [...invalidTimes, ...moreTimes]],
+  ['users', '--order <order>', 'Allowed choices are userId, memories, bytes.', ['size']],
+  [
+    'update mem_1 x',
+    '--if-version <number>',
+    'It must be a version number as shown by memory get, 1 or higher.',
+    ['0', '-1', 'x', '1.5'],
+  ],
+  [
+    'update mem_1 -m b=2',
+    '-m, --metadata <key=value>',
+    'none cannot be combined with key=value.',
+    ['none'],
+  ],
+  [
+    'update mem_1 -m none',
+    '-m, --metadata <key=value>',
+    'none cannot be combined with key=value.',
+    ['b=2'],
+  ],
+  ['wait mem_1', '--timeout <time>', 'Use a duration such as 90s, 5m, 12h or 30d.', ['soon', '0s']],
+  ['keys create', '--expires <time>', expiry, [...invalidExpiries, ...moreExpiries]],
+  [
+    'top',
+    '--interval <seconds>',
+    'It must be a number of seconds from 1 to 3600.',
+    ['0', '3601', '1.5', 'x'],
+  ],
+  ['serve', '-p, --port <number>', 'It must be a port number, 0 to 65535.', ['99999']],
+])('memory %s %s: %s', async (line, option, reason, values) => {
+  const [, name] = /(--[\w-]+)/.exec(option) ?? [];
+  for (const value of values) {
+    const message = `Option '${option}' argument '${value}' is invalid. ${reason}`;
+    await expectUsageError(`${line} ${name} '${value}'`, message);
+  }
+});
+
+const eitherIdOrUser = 'Pass either an id, or --user to delete all memories of a user.';
+const anId = `is invalid for argument 'id'. An id begins with mem_ or key_.`;
+const shells = 'Allowed choices are bash, zsh, fish.';
+const clients = 'Allowed choices are claude-code, cursor, vscode, codex, claude-desktop.';
+const singleFile = '--title, --source-url and --external-id need a single file.';
+const settings =
+  'must be sqlite:<path>, such as sqlite:./data/memory.db, or postgres://<user>@<host>/<database>';
+
+test.each([
+  ['list ada', `Too many arguments for 'list'. Expected 0 arguments but got 1.`],
+  ['save', `Missing required argument 'text'`],
+  ['save ""', 'The text must not be empty.'],
+  ['save Prefers dark', `Too many arguments for 'save'. Expected 1 argument but got 2.`],
+  ['save "-5 degrees"', `Unknown option '-5 degrees'. Put -- before text that begins with a dash.`],
+  ['search', `Missing required argument 'query'`],
+  ['search ""', 'The query must not be empty.'],
+  ['get ""', `Command-argument value '' ${anId}`],
+  ['get', `Missing required argument 'id'`],
+  ['get ..', `Command-argument value '..' ${anId}`],
+  ['update mem_1', 'Nothing to update: pass <text>, --metadata, --occurred or --expires.'],
+  ['delete', eitherIdOrUser],
+  ['delete mem_1 --user ada', eitherIdOrUser],
+  [
+    'delete --user ada --if-version 1 --yes',
+    `Option '-u, --user <id>' cannot be used with option '--if-version <number>'`,
+  ],
+  ['ingest support --user ada', `Unknown option '--user'`],
+  ['ingest support', `Missing required argument 'file'`],
+  ['ingest document ""', 'A file name must not be empty.'],
+  ['ingest document a.md b.md --title Notes', singleFile],
+  ['ingest document tests/cli/transcripts --external-id x', singleFile],
+  [
+    'import a.jsonl -u ada',
+    '--user requires --from: lines from an export already contain user ids.',
+  ],
+  ['import a.jsonl b.jsonl', `Too many arguments for 'import'. Expected 1 argument but got 2.`],
+  ['keys create --metrics --save', `Option '--metrics' cannot be used with option '--save'`],
+  [
+    'keys create --metrics --read-only',
+    `Option '--metrics' cannot be used with option '--read-only'`,
+  ],
+  [
+    'keys create --metrics -u ada',
+    `Option '--metrics' cannot be used with option '-u, --user <id>'`,
+  ],
+  [
+    'mcp install zed --user ada',
+    `Command-argument value 'zed' is invalid for argument 'client'. ${clients}`,
+  ],
+  ['completion', `Missing required argument 'shell'`],
+  ['completion tcsh', `Command-argument value 'tcsh' is invalid for argument 'shell'. ${shells}`],
+  [
+    'serve --database mysql://me:secret@x/y',
+    `Invalid settings: MEMORY_DATABASE_URL or --database ${settings}`,
+  ],
+  ['migrate --from a.db', `Required option '--to <path or url>' not specified`],
+  [
+    'migrate --from mysql://me:secret@x/y --to x.db',
+    `Invalid settings: --from or --to ${settings}`,
+  ],
+])('memory %s is rejected', expectUsageError);
