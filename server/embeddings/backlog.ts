@@ -1,6 +1,6 @@
 import type { Logger } from '../log.ts';
 import { count } from '../metrics/counts.ts';
-import type { ConnectedStorage } from '../storage/connected-storage.ts';
+import type { ConnectedStorage } from '../storage/storage.ts';
 import type { UserRef } from '../storage/types/project.ts';
 import type { NewVectors } from '../storage/types/vectors.ts';
 import { createNotifier } from '../tasks/notifier.ts';

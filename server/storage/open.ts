@@ -1,6 +1,5 @@
-import type { ConnectedStorage } from './connected-storage.ts';
 import type { OpenOptions as FileOptions } from './sqlite/open.ts';
-import type { Storage } from './storage.ts';
+import type { ConnectedStorage, Storage } from './storage.ts';
 
 export type OpenOptions = FileOptions & {
   /** How long to wait for a database server that is starting. */

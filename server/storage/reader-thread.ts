@@ -1,26 +1,16 @@
 import { answerCalls, parent, watched, yieldPriority } from '../threads/serve.ts';
 import type { ReaderTx, ReadOperation, Tx, Writer } from './engine.ts';
 import { createIndexCache, type IndexCache } from './index-cache.ts';
-import { exportMemories, listFiltered } from './operations/lists.ts';
-import { listTasks, listUsers, measureMemories } from './operations/project.ts';
-import { getMemory, getStatuses, taskQueueState } from './operations/reads.ts';
-import { searchMemories, storeSnapshotOf } from './operations/search.ts';
-import { nextUnstored } from './operations/snapshots.ts';
-import { embeddingBacklog } from './operations/vectors.ts';
+import { listFiltered } from './operations/lists.ts';
+import { getMemory } from './operations/reads.ts';
+import { searchMemories } from './operations/search.ts';
+import { reads } from './storage.ts';
 
 const operations: ReadOperation<unknown, unknown>[] = [
+  ...Object.values(reads),
   searchMemories,
-  nextUnstored,
-  storeSnapshotOf,
   listFiltered,
-  exportMemories,
-  listUsers,
-  listTasks,
-  measureMemories,
   getMemory,
-  getStatuses,
-  taskQueueState,
-  embeddingBacklog,
 ];
 /** The operations by the names in messages to this thread. */
 const byName = new Map(operations.map((operation) => [operation.name, operation]));

@@ -1,7 +1,6 @@
 import { isUnfiltered } from '../memory/filter.ts';
 import { mayAccess } from '../memory/visibility.ts';
-import { type Call, callers, createConnectedStorage } from './connected-storage.ts';
-import type { Engine, ReadOperation } from './engine.ts';
+import type { Engine, ReadOperation, ShortEngine, ShortRead, WriteOperation } from './engine.ts';
 import { eraseUser } from './operations/erasure.ts';
 import { acceptRecords } from './operations/ingest.ts';
 import {
@@ -23,12 +22,27 @@ import {
   getMemory,
   getStatus,
   getStatuses,
+  readTexts,
   taskQueueState,
 } from './operations/reads.ts';
 import { searchMemories, storeSnapshotOf } from './operations/search.ts';
 import { nextUnstored } from './operations/snapshots.ts';
+import {
+  claimTasks,
+  completeTasks,
+  failTask,
+  recoverTasks,
+  releaseTask,
+} from './operations/tasks.ts';
 import { importMemories } from './operations/transfer.ts';
-import { embeddingBacklog } from './operations/vectors.ts';
+import {
+  embeddingBacklog,
+  ensureModel,
+  memoriesToEmbed,
+  presentModel,
+  storeVectors,
+  usersToEmbed,
+} from './operations/vectors.ts';
 import type { StorageFigures, StorageHealth } from './types/maintenance.ts';
 import type { Page, Search, SearchResult, StorageConnection } from './types/memories.ts';
 import type { QuotaGrant, QuotaRequest } from './types/project.ts';
@@ -48,24 +62,71 @@ import type { QuotaGrant, QuotaRequest } from './types/project.ts';
  */
 export type Storage = ReturnType<typeof createStorage> & Backend;
 
+/** The operations of another thread's connection to the storage. */
+export type ConnectedStorage = ReturnType<typeof createConnectedStorage> & Pick<Backend, 'close'>;
+
+/** What the queue's worker needs. */
+export type TaskStorage = Pick<
+  ConnectedStorage,
+  'readTexts' | 'claimTasks' | 'completeTasks' | 'failTask' | 'releaseTask' | 'recoverTasks'
+>;
+
+/** The writes by their names. Any thread may call them. */
+export const writes = {
+  saveMemory,
+  updateMemory,
+  deleteMemory,
+  eraseUser,
+  importMemories,
+  acceptRecords,
+
+  claimTasks,
+  completeTasks,
+  failTask,
+  releaseTask,
+  recoverTasks,
+
+  ensureModel,
+  storeVectors,
+
+  createKey,
+  revokeKey,
+  touchKeys,
+  ensureProject,
+  maintain,
+};
+
+/** The reads that run in a reader thread. */
+export const reads = {
+  getStatuses,
+  exportMemories,
+  listUsers,
+  listTasks,
+  measureMemories,
+  taskQueueState,
+  embeddingBacklog,
+  nextUnstored,
+  storeSnapshotOf,
+};
+
+/** The reads that run on the calling thread's own connection. */
+const shortReads = {
+  listKeys,
+  findKey,
+  readTexts,
+  presentModel,
+  usersToEmbed,
+  memoriesToEmbed,
+};
+
 const noPage: Page = { items: ['[]'], next: null };
 const noResult: SearchResult = { items: ['[]'], meaning: 'off', missing: 0 };
 
 /** Runs the operations on an engine. */
 export function createStorage(engine: Engine) {
-  const { write, short } = callers(engine);
-  function read<Input, Result>(operation: ReadOperation<Input, Result>): Call<Input, Result> {
-    return (input) => engine.read(operation, input);
-  }
   return {
     ...createConnectedStorage(engine),
-    saveMemory: write(saveMemory),
-    updateMemory: write(updateMemory),
-    deleteMemory: write(deleteMemory),
-    eraseUser: write(eraseUser),
-    importMemories: write(importMemories),
-    acceptRecords: write(acceptRecords),
-
+    ...callsOf(reads, engine.read<unknown, unknown>),
     getMemory: (input: Get) =>
       input.range === undefined
         ? engine.readShort(getMemory, input)
@@ -77,40 +138,49 @@ export function createStorage(engine: Engine) {
       const [counted = null] = await engine.read(getStatuses, { ...input, ids: [input.id] });
       return counted;
     },
-    getStatuses: read(getStatuses),
     async listMemories(input: List) {
       if (!mayAccess(input.onlyUserId, input)) return noPage;
       const isShort = isUnfiltered(input.filter) && input.range === undefined;
       const page = isShort ? await engine.readShort(listMemories, input) : 'long';
       return page === 'long' ? engine.read(listFiltered, input) : page;
     },
-    exportMemories: read(exportMemories),
     /** `signal` cancels a search that is still waiting. */
     async searchMemories(input: Search, signal?: AbortSignal) {
       if (!mayAccess(input.onlyUserId, input)) return noResult;
       const index = JSON.stringify([input.projectId, input.userId]);
       return (await engine.search(searchMemories, input, { index, signal })) ?? noResult;
     },
-
-    listUsers: read(listUsers),
-    listTasks: read(listTasks),
-    measureMemories: read(measureMemories),
-    taskQueueState: read(taskQueueState),
-    embeddingBacklog: read(embeddingBacklog),
-
-    createKey: write(createKey),
-    listKeys: short(listKeys),
-    findKey: short(findKey),
-    revokeKey: write(revokeKey),
-    touchKeys: write(touchKeys),
     // Read first, so that a server can start and serve reads on a full disk.
     ensureProject: async (name: string) =>
       (await engine.readShort(findProject, name)) ?? engine.write(ensureProject, name),
-
-    maintain: write(maintain),
-    nextUnstored: read(nextUnstored),
-    storeSnapshotOf: read(storeSnapshotOf),
   };
+}
+
+export function createConnectedStorage(engine: ShortEngine) {
+  return {
+    ...callsOf(writes, engine.write<unknown, unknown>),
+    ...callsOf(shortReads, engine.readShort<unknown, unknown>),
+  };
+}
+
+type Calls<Operations> = {
+  [Name in keyof Operations]: Operations[Name] extends
+    | WriteOperation<infer Input, infer Result>
+    | ReadOperation<infer Input, infer Result>
+    | ShortRead<infer Input, infer Result>
+    ? (input: Input) => Promise<Result>
+    : never;
+};
+
+/** Returns a function for each operation, which runs it. */
+function callsOf<Operation, Operations extends Record<string, Operation>>(
+  operations: Operations,
+  run: (operation: Operation, input: unknown) => Promise<unknown>,
+) {
+  const calls = Object.entries(operations).map(([name, operation]) => {
+    return [name, (input: unknown) => run(operation, input)];
+  });
+  return Object.fromEntries(calls) as Calls<Operations>;
 }
 
 /** What a backend does itself. */

@@ -1,5 +1,5 @@
 import { splitChunks } from '../memory/chunks.ts';
-import type { TaskStorage } from '../storage/connected-storage.ts';
+import type { TaskStorage } from '../storage/storage.ts';
 import type { Task, TaskKind, TaskResult } from '../storage/types/tasks.ts';
 import { countText } from '../threads/garbage.ts';
 

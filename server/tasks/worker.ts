@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { count } from '../metrics/counts.ts';
-import type { TaskStorage } from '../storage/connected-storage.ts';
+import type { TaskStorage } from '../storage/storage.ts';
 import type { Lease, Task, TaskResult } from '../storage/types/tasks.ts';
 import { faultPoint } from '../threads/fault-points.ts';
 import type { Handlers } from './handlers.ts';

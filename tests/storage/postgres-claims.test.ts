@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import type { TaskStorage } from '../../server/storage/connected-storage.ts';
 import { connectStorage } from '../../server/storage/open.ts';
+import type { ConnectedStorage } from '../../server/storage/storage.ts';
 import { areWaiting, openTransaction, query } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { claimOne, complete, leaseMs, memory, newProject } from './fixtures.ts';
@@ -9,7 +9,7 @@ import { opened, project, withStorage } from './suite.ts';
 
 /* Claims of several servers, and the connections of the tasks thread. */
 
-let tasks: TaskStorage;
+let tasks: ConnectedStorage;
 
 withStorage(openInSchema);
 beforeAll(async () => {

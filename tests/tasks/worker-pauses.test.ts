@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { ServiceError } from '../../server/errors.ts';
 import { createLogger } from '../../server/log.ts';
-import type { TaskStorage } from '../../server/storage/connected-storage.ts';
+import type { TaskStorage } from '../../server/storage/storage.ts';
 import type { Task } from '../../server/storage/types/tasks.ts';
 import type { Handler } from '../../server/tasks/handlers.ts';
 import { startWorker } from '../../server/tasks/worker.ts';
@@ -32,7 +32,6 @@ function start(broken: Partial<TaskStorage>, index: Handler) {
     failTask: async () => true,
     releaseTask: async () => true,
     readTexts: async () => [null],
-    close: async () => {},
     ...broken,
   };
   const { claimTasks } = storage;

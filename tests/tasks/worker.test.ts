@@ -3,8 +3,7 @@ import { ServiceError } from '../../server/errors.ts';
 import { createLogger, type LogEntry } from '../../server/log.ts';
 import { splitChunks } from '../../server/memory/chunks.ts';
 import { readSeries } from '../../server/metrics/counts.ts';
-import type { TaskStorage } from '../../server/storage/connected-storage.ts';
-import type { Storage } from '../../server/storage/storage.ts';
+import type { Storage, TaskStorage } from '../../server/storage/storage.ts';
 import { type Handler, indexMemory } from '../../server/tasks/handlers.ts';
 import { startWorker, type Worker, type WorkerOptions } from '../../server/tasks/worker.ts';
 import { claimOne, record } from '../storage/fixtures.ts';
@@ -151,7 +150,7 @@ test.each([
 
 const once = () => new Error('once');
 const unavailable = () => new ServiceError('unavailable', 'the disk is full');
-type Operation = Exclude<keyof TaskStorage, 'releaseTask' | 'close'>;
+type Operation = Exclude<keyof TaskStorage, 'releaseTask'>;
 
 /** Returns a storage whose operation throws on the first `calls` calls. */
 function failing(operation: Operation, calls: number, error: () => Error): TaskStorage {

@@ -23,8 +23,7 @@ const plainContract = ['errors', 'headers', 'limits', 'operations', 'times'].map
 );
 /** What the storage receives and returns. */
 const data = ['server/storage/types/'];
-/** The operations of the storage, and those of another thread's connection to it. */
-const storages = ['server/storage/storage.ts', 'server/storage/connected-storage.ts'];
+const storage = 'server/storage/storage.ts';
 /** The modules that all backends share. */
 const shared = [
   'activity',
@@ -42,7 +41,7 @@ const shared = [
   'search-results',
 ]
   .map((name) => `server/storage/${name}.ts`)
-  .concat('server/storage/copy/', 'server/storage/operations/', storages);
+  .concat('server/storage/copy/', 'server/storage/operations/', storage);
 const readersOnly = ['index-cache', 'search-results'].map((name) => `server/storage/${name}.ts`);
 const anyBackend = [
   ...data,
@@ -133,11 +132,11 @@ const table: Row[] = [
     from: ['server/storage/open.ts'],
     may: ['node:', ...data],
     late: backends,
-    types: [...backends, ...storages],
+    types: [...backends, storage],
   },
   {
     // All threads load these, and only reader threads should load the search.
-    from: ['server/storage/operations/', ...storages],
+    from: ['server/storage/operations/', storage],
     may: anyBackend,
     not: ['server/search/', ...readersOnly],
     types: ['sdk/contract/', ...readersOnly],
@@ -172,7 +171,7 @@ const table: Row[] = [
       'server/log.ts',
       'node:',
     ],
-    types: ['server/config.ts', ...storages],
+    types: ['server/config.ts', storage],
   },
   {
     from: ['server/tasks/'],
@@ -187,7 +186,7 @@ const table: Row[] = [
       'server/log.ts',
       'node:',
     ],
-    types: ['server/config.ts', ...storages],
+    types: ['server/config.ts', storage],
   },
   {
     // A thread gets the memory of the counts with its first message.

@@ -1,5 +1,4 @@
 import { faultPoint } from '../../threads/fault-points.ts';
-import type { TaskStorage } from '../connected-storage.ts';
 import type { Engine } from '../engine.ts';
 import {
   claimTasks,
@@ -9,6 +8,7 @@ import {
   renewLeases,
 } from '../operations/tasks.ts';
 import { keyOfUser } from '../operations/users.ts';
+import type { TaskStorage } from '../storage.ts';
 import type { Lease, TaskResult } from '../types/tasks.ts';
 
 type Leased = Pick<TaskStorage, 'claimTasks' | 'completeTasks' | 'failTask' | 'releaseTask'>;

@@ -1,10 +1,14 @@
 import { limits } from '../../../sdk/contract/limits.ts';
 import { createThreads, type Threads } from '../../threads/start.ts';
-import { type ConnectedStorage, createConnectedStorage } from '../connected-storage.ts';
 import { createEngine } from '../pooled-reads.ts';
 import { QueueLimit } from '../queue-limit.ts';
 import { createReaderPool } from '../reader-pool.ts';
-import { createStorage, type Storage } from '../storage.ts';
+import {
+  type ConnectedStorage,
+  createConnectedStorage,
+  createStorage,
+  type Storage,
+} from '../storage.ts';
 import type { StorageFigures } from '../types/maintenance.ts';
 import { type Connection, createConnection, query } from './connection.ts';
 import { createShortEngine } from './engine.ts';

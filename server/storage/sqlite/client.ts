@@ -1,7 +1,7 @@
 import { createChannel, portOf } from '../../threads/channel.ts';
-import { type ConnectedStorage, createConnectedStorage } from '../connected-storage.ts';
 import type { Engine, ShortEngine, Tx, WriteOperation } from '../engine.ts';
 import { projectOf } from '../pooled-reads.ts';
+import { type ConnectedStorage, createConnectedStorage } from '../storage.ts';
 import { notRead } from './errors.ts';
 import { openForReading } from './settings.ts';
 import { createTx } from './transaction.ts';

@@ -1,4 +1,4 @@
-import type { TaskStorage } from '../../../server/storage/connected-storage.ts';
+import type { TaskStorage } from '../../../server/storage/storage.ts';
 import type { Handler } from '../../../server/tasks/handlers.ts';
 
 /** Markers in a record's text that make the poisoned worker throw or exit. */

@@ -8,24 +8,11 @@ import {
   watched,
 } from '../../../threads/serve.ts';
 import type { WriteOperation, WriteTx } from '../../engine.ts';
-import { eraseUser } from '../../operations/erasure.ts';
 import { nameOfKey } from '../../operations/idempotency.ts';
-import { acceptRecords } from '../../operations/ingest.ts';
-import { createKey, ensureProject, revokeKey, touchKeys } from '../../operations/keys.ts';
-import { maintain } from '../../operations/maintenance.ts';
-import { deleteMemory, saveMemory, updateMemory } from '../../operations/memories.ts';
 import { storeSnapshot } from '../../operations/snapshots.ts';
-import {
-  claimTasks,
-  completeTasks,
-  failTask,
-  recoverTasks,
-  releaseTask,
-} from '../../operations/tasks.ts';
-import { importMemories } from '../../operations/transfer.ts';
 import { storeVectorPart } from '../../operations/vector-parts.ts';
-import { ensureModel, storeVectors } from '../../operations/vectors.ts';
 import { QueueLimit } from '../../queue-limit.ts';
+import { writes } from '../../storage.ts';
 import { watchFile } from '../file-identity.ts';
 import {
   maxSmallRows,
@@ -46,26 +33,9 @@ import { createScrubber } from './scrub.ts';
  */
 
 const operations: WriteOperation<unknown, unknown>[] = [
-  saveMemory,
-  updateMemory,
-  deleteMemory,
-  eraseUser,
-  importMemories,
-  acceptRecords,
-  claimTasks,
-  completeTasks,
-  failTask,
-  releaseTask,
-  recoverTasks,
-  ensureModel,
-  storeVectors,
+  ...Object.values(writes),
   storeSnapshot,
   storeVectorPart,
-  createKey,
-  revokeKey,
-  touchKeys,
-  ensureProject,
-  maintain,
 ];
 /** The operations by the names in messages to this thread. */
 const byName = new Map(operations.map((operation) => [operation.name, operation]));
