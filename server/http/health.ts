@@ -2,7 +2,6 @@ import { Elysia } from 'elysia';
 import type { Health } from '../../sdk/contract/status.ts';
 import type { Logger } from '../log.ts';
 import type { QueueState } from '../storage/types/tasks.ts';
-import { details } from './openapi/details.ts';
 import { sendJson } from './response.ts';
 import type { Services } from './services.ts';
 
@@ -55,17 +54,11 @@ export function createWork({ storage, embedder, threads }: Services): () => Prom
 
 export function health(readHealth: () => Promise<Health>) {
   return new Elysia()
-    .get(
-      '/health',
-      async ({ set }) => {
-        const state = await readHealth();
-        return sendJson(set, state.status === 'ok' ? 200 : 503, JSON.stringify(state));
-      },
-      { detail: details.health },
-    )
-    .get('/health/live', ({ set }) => sendJson(set, 200, JSON.stringify({ status: 'ok' })), {
-      detail: details.live,
-    });
+    .get('/health', async ({ set }) => {
+      const state = await readHealth();
+      return sendJson(set, state.status === 'ok' ? 200 : 503, JSON.stringify(state));
+    })
+    .get('/health/live', ({ set }) => sendJson(set, 200, JSON.stringify({ status: 'ok' })));
 }
 
 export type Work = { queue: QueueState; toEmbed: number };

@@ -1,6 +1,5 @@
 import { Elysia } from 'elysia';
 import type { Health } from '../../sdk/contract/status.ts';
-import { details } from './openapi/details.ts';
 import { css, javascript, sendFile, sendHtml } from './page.ts';
 import { type ResponseHead, sendJson, varyByAccept } from './response.ts';
 import type { Services } from './services.ts';
@@ -18,17 +17,13 @@ export function home(services: Services, readHealth: () => Promise<Health>) {
   }
 
   return new Elysia()
-    .get(
-      '/',
-      ({ request, set }) => {
-        varyByAccept(set);
-        if (isBrowser(request)) return sendHome(set);
-        const { version, homepage: docs } = services;
-        const about = { name: 'memory-service', version, docs, openapi: '/openapi.json' };
-        return sendJson(set, 200, JSON.stringify(about));
-      },
-      { detail: details.home },
-    )
+    .get('/', ({ request, set }) => {
+      varyByAccept(set);
+      if (isBrowser(request)) return sendHome(set);
+      const { version, homepage: docs } = services;
+      const about = { name: 'memory-service', version, docs, openapi: '/openapi.json' };
+      return sendJson(set, 200, JSON.stringify(about));
+    })
     .get('/assets/home.css', async ({ set }) => sendFile(set, css, (await readAssets()).style))
     .get('/assets/home.js', async ({ set }) =>
       sendFile(set, javascript, (await readAssets()).script),

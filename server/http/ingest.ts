@@ -22,7 +22,6 @@ import type { Auth } from './auth.ts';
 import type { Authenticated } from './authenticate.ts';
 import { validateBatchBody, validateItems } from './batch.ts';
 import { writeOf } from './idempotency.ts';
-import { details } from './openapi/details.ts';
 import { type ResponseHead, sendResult } from './response.ts';
 import { jsonBody } from './schema.ts';
 import type { RouteServices } from './services.ts';
@@ -63,25 +62,25 @@ export function ingest(auth: Auth, services: RouteServices) {
   return new Elysia({ prefix: '/v1/ingest' })
     .use(auth.byMethod)
 
-    .post('/support', acceptOne('ticket'), {
-      ...jsonBody(bodies, SupportRequest, { validate: validateSupport }),
-      detail: details['ingest.support'],
-    })
+    .post(
+      '/support',
+      acceptOne('ticket'),
+      jsonBody(bodies, SupportRequest, { validate: validateSupport }),
+    )
 
-    .post('/document', acceptOne('document'), {
-      ...jsonBody(bodies, DocumentRequest, { validate: validateDocument }),
-      detail: details['ingest.document'],
-    })
+    .post(
+      '/document',
+      acceptOne('document'),
+      jsonBody(bodies, DocumentRequest, { validate: validateDocument }),
+    )
 
-    .post('/chat', acceptOne('conversation'), {
-      ...jsonBody(bodies, ChatRequest, { validate: validateChat }),
-      detail: details['ingest.chat'],
-    })
+    .post(
+      '/chat',
+      acceptOne('conversation'),
+      jsonBody(bodies, ChatRequest, { validate: validateChat }),
+    )
 
-    .post('', acceptOne(), {
-      ...jsonBody(bodies, IngestRecord, { validate: validateRecord }),
-      detail: details['ingest.record'],
-    })
+    .post('', acceptOne(), jsonBody(bodies, IngestRecord, { validate: validateRecord }))
 
     .post(
       '/batch',
@@ -90,9 +89,6 @@ export function ingest(auth: Auth, services: RouteServices) {
         const items = await validateItems(body.items, caller, validateRecord, toMemory);
         return accept({ request, caller, sent, set }, items.valid, items.batch);
       },
-      {
-        ...jsonBody(bodies, BatchRequest, { validate: validateBatchBody }),
-        detail: details['ingest.batch'],
-      },
+      jsonBody(bodies, BatchRequest, { validate: validateBatchBody }),
     );
 }

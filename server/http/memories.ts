@@ -13,7 +13,6 @@ import { type Caller, readBy } from './authenticate.ts';
 import { etagOf, isKnownVersion, readIfMatch } from './conditions.ts';
 import { readCursor } from './cursor.ts';
 import { writeOf } from './idempotency.ts';
-import { details } from './openapi/details.ts';
 import { changesOf, newMemory } from './requests.ts';
 import { sendResult } from './response.ts';
 import { jsonBody, noQuery, querySchema } from './schema.ts';
@@ -42,10 +41,7 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
         if (status === 201) set.headers.location = `/v1/memories/${memoryId}`;
         return sendResult(set, request, result);
       },
-      {
-        ...jsonBody(bodies, SaveRequest, { maxBytes }),
-        detail: details.save,
-      },
+      jsonBody(bodies, SaveRequest, { maxBytes }),
     )
 
     .get(
@@ -59,7 +55,7 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
         const read = { ...readBy(caller, now()), userId, filter, order, after, limit, range };
         return sender.page(set, caller, await storage.listMemories(read), list);
       },
-      { query: querySchema(ListQuery), detail: details.list },
+      { query: querySchema(ListQuery) },
     )
 
     .get(
@@ -74,7 +70,7 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
         set.status = 304;
         return null; // mutate-ignore result: this status has no body
       },
-      { query: noQuery, detail: details.get },
+      { query: noQuery },
     )
 
     .patch(
@@ -87,10 +83,7 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
         noteChange(caller, result);
         return sendResult(set, request, result);
       },
-      {
-        ...jsonBody(bodies, UpdateRequest, { maxBytes }),
-        detail: details.update,
-      },
+      jsonBody(bodies, UpdateRequest, { maxBytes }),
     )
 
     .delete(
@@ -102,7 +95,7 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
         noteChange(caller, result);
         return sendResult(set, request, result);
       },
-      { query: noQuery, detail: details.delete },
+      { query: noQuery },
     )
 
     .delete(
@@ -113,6 +106,6 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
         if (!result.replayed) count('memory_erased_users_total', {});
         return sendResult(set, request, result);
       },
-      { query: querySchema(DeleteAllQuery), detail: details.deleteAll },
+      { query: querySchema(DeleteAllQuery) },
     );
 }

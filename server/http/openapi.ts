@@ -1,5 +1,4 @@
 import { Elysia } from 'elysia';
-import { details } from './openapi/details.ts';
 import type { DocumentedRoute } from './openapi/routes.ts';
 import { sendJson } from './response.ts';
 
@@ -7,13 +6,9 @@ import { sendJson } from './response.ts';
 export function openapi(version: string, routes: () => readonly DocumentedRoute[]) {
   // The document is loaded and built on the first request, to keep startup fast.
   let document: string | undefined;
-  return new Elysia().get(
-    '/openapi.json',
-    async ({ set }) => {
-      const { openApiDocument } = await import('./openapi/document.ts');
-      document ??= JSON.stringify(openApiDocument(version, routes()));
-      return sendJson(set, 200, document);
-    },
-    { detail: details.openapi },
-  );
+  return new Elysia().get('/openapi.json', async ({ set }) => {
+    const { openApiDocument } = await import('./openapi/document.ts');
+    document ??= JSON.stringify(openApiDocument(version, routes()));
+    return sendJson(set, 200, document);
+  });
 }

@@ -6,7 +6,6 @@ import { timeOrNull, usersJson } from '../memory/json.ts';
 import type { Auth } from './auth.ts';
 import { readBy } from './authenticate.ts';
 import { readCursor } from './cursor.ts';
-import { details } from './openapi/details.ts';
 import { badRequest } from './parse.ts';
 import { sendJson } from './response.ts';
 import { noQuery, querySchema } from './schema.ts';
@@ -33,7 +32,7 @@ export function project(auth: Auth, { storage, now, clock, waitLonger, sender }:
         const { users, next } = await storage.listUsers(read);
         return sender.page(set, caller, { items: usersJson(users), next }, list);
       },
-      { query: querySchema(UsersQuery), detail: details.users },
+      { query: querySchema(UsersQuery) },
     )
 
     .get(
@@ -45,7 +44,7 @@ export function project(auth: Auth, { storage, now, clock, waitLonger, sender }:
         const read = { ...readBy(caller, now()), status, after, limit };
         return sender.page(set, caller, await storage.listTasks(read), list);
       },
-      { query: querySchema(TasksQuery), detail: details.tasks },
+      { query: querySchema(TasksQuery) },
     )
 
     .get(
@@ -55,7 +54,7 @@ export function project(auth: Auth, { storage, now, clock, waitLonger, sender }:
         const measured = await measure(readBy(caller, now()));
         return sendJson(set, 200, JSON.stringify(shownStats(measured)));
       },
-      { query: noQuery, detail: details.stats },
+      { query: noQuery },
     )
 
     .get(
@@ -66,6 +65,6 @@ export function project(auth: Auth, { storage, now, clock, waitLonger, sender }:
         const key: ApiKey = { project, name, lastFour, userId, readOnly, expiresAt };
         return sendJson(set, 200, JSON.stringify(key));
       },
-      { query: noQuery, detail: details.key },
+      { query: noQuery },
     );
 }

@@ -7,7 +7,6 @@ import { unavailable } from '../storage/refusals.ts';
 import type { ItemsJson, Search } from '../storage/types/memories.ts';
 import type { Auth } from './auth.ts';
 import { readBy } from './authenticate.ts';
-import { details } from './openapi/details.ts';
 import { badRequest } from './parse.ts';
 import { querySchema } from './schema.ts';
 import type { RouteServices, Services } from './services.ts';
@@ -33,7 +32,7 @@ export function search({ byMethod: auth }: Auth, services: RouteServices) {
       count('memory_searches_total', { mode, meaning });
       return sender.items(set, caller, items, `,"meaning":"${meaning}"`);
     },
-    { query: querySchema(SearchQuery), detail: details.search },
+    { query: querySchema(SearchQuery) },
   );
 }
 

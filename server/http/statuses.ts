@@ -4,7 +4,6 @@ import { noSuchMemory } from '../errors.ts';
 import { shownStatus } from '../memory/json.ts';
 import type { Auth } from './auth.ts';
 import { readBy } from './authenticate.ts';
-import { details } from './openapi/details.ts';
 import { sendJson } from './response.ts';
 import { jsonBody, noQuery } from './schema.ts';
 import type { RouteServices } from './services.ts';
@@ -20,7 +19,7 @@ export function statuses({ reading: auth }: Auth, { storage, now, bodies }: Rout
         if (status === null) throw noSuchMemory();
         return sendJson(set, 200, JSON.stringify(shownStatus(status)));
       },
-      { query: noQuery, detail: details.status },
+      { query: noQuery },
     )
 
     .post(
@@ -31,9 +30,6 @@ export function statuses({ reading: auth }: Auth, { storage, now, bodies }: Rout
         const notFound = ids.filter((id) => !known.has(id));
         return sendJson(set, 200, JSON.stringify({ items: found.map(shownStatus), notFound }));
       },
-      {
-        ...jsonBody(bodies, StatusesRequest),
-        detail: details.statusMany,
-      },
+      jsonBody(bodies, StatusesRequest),
     );
 }

@@ -9,7 +9,6 @@ import { type Caller, readBy } from './authenticate.ts';
 import { validateBatchBody, validateItems } from './batch.ts';
 import { readCursor } from './cursor.ts';
 import { writeOf } from './idempotency.ts';
-import { details } from './openapi/details.ts';
 import { importedMemory } from './requests.ts';
 import { sendResult } from './response.ts';
 import { jsonBody, querySchema } from './schema.ts';
@@ -49,7 +48,7 @@ export function transfer(auth: Auth, services: RouteServices) {
         const read = { ...readBy(caller, now()), onlyUserId, after, limit };
         return sender.page(set, caller, await storage.exportMemories(read), list);
       },
-      { query: querySchema(ExportQuery), detail: details.export },
+      { query: querySchema(ExportQuery) },
     )
 
     .post(
@@ -67,9 +66,6 @@ export function transfer(auth: Auth, services: RouteServices) {
         );
         return sendResult(set, request, result);
       },
-      {
-        ...jsonBody(bodies, ImportRequest, { validate: validateBatchBody }),
-        detail: details.import,
-      },
+      jsonBody(bodies, ImportRequest, { validate: validateBatchBody }),
     );
 }

@@ -42,8 +42,14 @@ const accepted: Pick<RouteDetail, 'tags' | 'response' | 'location'> = {
   location: true,
 };
 
-/** The details of the operations of the contract, and of three further routes. */
-export const details: Record<OperationName | 'home' | 'live' | 'openapi', RouteDetail> = {
+/** The documented routes that are not operations of the contract. */
+export const otherRoutes = {
+  home: { method: 'GET', path: '/' },
+  live: { method: 'GET', path: '/health/live' },
+  openapi: { method: 'GET', path: '/openapi.json' },
+};
+
+export const details: Record<OperationName | keyof typeof otherRoutes, RouteDetail> = {
   save: {
     operationId: 'saveMemory',
     tags: ['Memories'],

@@ -2,7 +2,7 @@ import type { TObject, TSchema } from '@sinclair/typebox';
 import type { AnyElysia } from 'elysia';
 import { type Operation, operations } from '../../../sdk/contract/operations.ts';
 import type { RequestSchema } from '../schema.ts';
-import type { RouteDetail } from './details.ts';
+import { details, otherRoutes, type RouteDetail } from './details.ts';
 
 /** A route that the OpenAPI document describes. The others serve pages, metrics and MCP. */
 export type DocumentedRoute = RouteDetail &
@@ -16,18 +16,18 @@ export type DocumentedRoute = RouteDetail &
 /** Returns the documented routes of an app, in the order in which they were added. */
 export function documentedRoutes({ routes }: AnyElysia): DocumentedRoute[] {
   return routes.flatMap(({ method, path, hooks }) => {
+    const found = known.find((one) => one.method === method && one.path === path);
     // Elysia does not keep the types of a route's options.
-    const { detail, query, body } = hooks as RouteOptions;
-    if (detail?.operationId === undefined) return [];
-    const operation = contract.find((one) => one.method === method && one.path === path);
-    return [{ ...operation, ...detail, method, path, query: query?.shape, request: body?.shape }];
+    const { query, body } = hooks as RouteOptions;
+    return found === undefined ? [] : [{ ...found, query: query?.shape, request: body?.shape }];
   });
 }
 
-const contract: Operation[] = Object.values(operations);
+const known = Object.entries({ ...operations, ...otherRoutes }).map(([name, route]) => {
+  return { ...route, ...details[name as keyof typeof details] };
+});
 
 type RouteOptions = {
-  detail?: RouteDetail;
   query?: RequestSchema<unknown, TObject>;
   body?: RequestSchema<unknown>;
 };
