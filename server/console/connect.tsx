@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import * as code from '../home/snippets.ts';
 import { address } from './key.ts';
 import { useAction } from './loading.ts';
-import { Copy, Fact, Failure, Form, Input, Screen, Time } from './parts.tsx';
+import { Copy, Facts, Failure, Form, Input, Screen, Time } from './parts.tsx';
 import { hrefTo } from './router.ts';
 import { connect, refusal, type Session } from './session.ts';
 
@@ -54,22 +54,16 @@ function Connected({ session }: { session: Session }) {
   const { key } = session;
   return (
     <Screen title="Connect">
-      <dl class="facts">
-        <Fact name="Address">
-          {address} <Copy text={address} of="the address" />
-        </Fact>
-        <Fact name="Project">{key.project}</Fact>
-        <Fact name="Key">
-          {key.name} <small>…{key.lastFour}</small>
-        </Fact>
-        <Fact name="Memories of">{key.userId ?? 'all users'}</Fact>
-        <Fact name="Rights">{key.readOnly ? 'read' : 'read and write'}</Fact>
-        {key.expiresAt !== null && (
-          <Fact name="Expires">
-            <Time at={key.expiresAt} />
-          </Fact>
-        )}
-      </dl>
+      <Facts
+        of={{
+          Address: [address, ' ', <Copy key="copy" text={address} of="the address" />],
+          Project: key.project,
+          Key: [key.name, ' ', <small key="end">…{key.lastFour}</small>],
+          'Memories of': key.userId ?? 'all users',
+          Rights: key.readOnly ? 'read' : 'read and write',
+          ...(key.expiresAt !== null && { Expires: <Time at={key.expiresAt} /> }),
+        }}
+      />
       {!key.readOnly && <FirstMemory session={session} />}
       <Snippets session={session} />
     </Screen>

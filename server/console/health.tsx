@@ -5,7 +5,7 @@ import { quantile, rate, readSample, type Sample, total } from './figures.ts';
 import { bytesText } from './format.ts';
 import { address } from './key.ts';
 import { useEvery, useLoaded } from './loading.ts';
-import { Fact, Failure, Screen } from './parts.tsx';
+import { Facts, Failure, Screen } from './parts.tsx';
 import type { Session } from './session.ts';
 
 const everyMs = 2_000;
@@ -33,14 +33,16 @@ export function Health({ session: { client } }: { session: Session }) {
       <h2>This project</h2>
       <Failure error={stats.error} />
       {value !== null && (
-        <dl class="facts">
-          <Fact name="Users">{value.users.toLocaleString('en')}</Fact>
-          <Fact name="Memories">{value.memories.toLocaleString('en')}</Fact>
-          <Fact name="Size of the texts">{bytesText(value.bytes)}</Fact>
-          <Fact name="In the queue">{value.pending.toLocaleString('en')}</Fact>
-          <Fact name="Failed">{value.failed.toLocaleString('en')}</Fact>
-          <Fact name="Embedded">{shareText(value.embedded, value.memories)}</Fact>
-        </dl>
+        <Facts
+          of={{
+            Users: count(value.users),
+            Memories: count(value.memories),
+            'Size of the texts': bytesText(value.bytes),
+            'In the queue': count(value.pending),
+            Failed: count(value.failed),
+            Embedded: shareText(value.embedded, value.memories),
+          }}
+        />
       )}
       <h2>The service, in the last two minutes</h2>
       {metrics.error !== null && (
@@ -63,22 +65,21 @@ async function readMetrics(signal: AbortSignal): Promise<Sample> {
 
 function Service({ state }: { state: State }) {
   const { status, version, storage, pending, oldestPendingSeconds, embeddings, message } = state;
+  const waited =
+    oldestPendingSeconds === null ? '' : `, for up to ${oldestPendingSeconds.toFixed(0)} s`;
   return (
     <>
       {message !== undefined && <p class="failure">{message}</p>}
-      <dl class="facts">
-        <Fact name="Health">
-          <span class={status === 'ok' ? 'ok' : 'failing'}>{status}</span>
-        </Fact>
-        <Fact name="Version">{version}</Fact>
-        <Fact name="Database">{storage}</Fact>
-        <Fact name="In the queue">
-          {pending.toLocaleString('en')}
-          {oldestPendingSeconds !== null && `, for up to ${oldestPendingSeconds.toFixed(0)} s`}
-        </Fact>
-        <Fact name="Model">{embeddings.model ?? 'none'}</Fact>
-        <Fact name="To be embedded">{embeddings.pending.toLocaleString('en')}</Fact>
-      </dl>
+      <Facts
+        of={{
+          Health: <span class={status === 'ok' ? 'ok' : 'failing'}>{status}</span>,
+          Version: version,
+          Database: storage,
+          'In the queue': count(pending) + waited,
+          Model: embeddings.model ?? 'none',
+          'To be embedded': count(embeddings.pending),
+        }}
+      />
     </>
   );
 }

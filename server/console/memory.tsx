@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Memory } from '../../sdk/index.ts';
 import { Edit } from './edit.tsx';
 import { useLoaded } from './loading.ts';
-import { Confirm, Copy, Empty, Fact, Failure, Screen, Status, Time } from './parts.tsx';
+import { Confirm, Copy, Empty, Facts, Failure, Screen, Status, Time } from './parts.tsx';
 import { hrefTo } from './router.ts';
 import type { Session } from './session.ts';
 
@@ -64,7 +64,9 @@ function Details({ session, memory }: { session: Session; memory: Memory }) {
   const [isWhole, setWhole] = useState(false);
   const { content, userId, type, status, source, externalId, version } = memory;
   const isCut = !isWhole && content.length > shownUnits;
-  const metadata = Object.entries(memory.metadata);
+  const metadata = Object.entries(memory.metadata).map(([name, value]) => {
+    return [name, typeof value === 'string' ? value : <code>{JSON.stringify(value)}</code>];
+  });
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long text scrolls by keyboard */}
@@ -77,41 +79,25 @@ function Details({ session, memory }: { session: Session; memory: Memory }) {
         </button>
       )}
       {status !== 'complete' && <Processing session={session} id={memory.id} />}
-      <dl class="details">
-        <Fact name="User">
-          <a href={hrefTo(['users', userId])}>{userId}</a>
-        </Fact>
-        <Fact name="Type">{type}</Fact>
-        <Fact name="Status">
-          <Status of={status} />
-          {status === 'complete' && status}
-        </Fact>
-        <Fact name="Source">{source ?? '–'}</Fact>
-        <Fact name="External id">{externalId ?? '–'}</Fact>
-        <Fact name="Version">{version}</Fact>
-        <Fact name="Occurred">
-          <Time at={memory.occurredAt} />
-        </Fact>
-        <Fact name="Expires">
-          <Time at={memory.expiresAt} />
-        </Fact>
-        <Fact name="Created">
-          <Time at={memory.createdAt} />
-        </Fact>
-        <Fact name="Updated">
-          <Time at={memory.updatedAt} />
-        </Fact>
-      </dl>
+      <Facts
+        class="details"
+        of={{
+          User: <a href={hrefTo(['users', userId])}>{userId}</a>,
+          Type: type,
+          Status: status === 'complete' ? status : <Status of={status} />,
+          Source: source ?? '–',
+          'External id': externalId ?? '–',
+          Version: version,
+          Occurred: <Time at={memory.occurredAt} />,
+          Expires: <Time at={memory.expiresAt} />,
+          Created: <Time at={memory.createdAt} />,
+          Updated: <Time at={memory.updatedAt} />,
+        }}
+      />
       {metadata.length > 0 && (
         <section aria-labelledby="metadata">
           <h2 id="metadata">Metadata</h2>
-          <dl class="details">
-            {metadata.map(([name, value]) => (
-              <Fact key={name} name={name}>
-                {typeof value === 'string' ? value : <code>{JSON.stringify(value)}</code>}
-              </Fact>
-            ))}
-          </dl>
+          <Facts class="details" of={Object.fromEntries(metadata)} />
         </section>
       )}
       <Json of={memory} />

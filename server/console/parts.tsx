@@ -144,13 +144,19 @@ export function Select({ label, value, options, onValue }: SelectProps) {
   );
 }
 
-/** A name and its value, in a description list. */
-export function Fact({ name, children }: Children & { name: string }) {
+type FactsProps = { class?: string; of: Record<string, ComponentChildren> };
+
+/** Names and their values, as a description list. */
+export function Facts({ class: kind = 'facts', of }: FactsProps) {
   return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
+    <dl class={kind}>
+      {Object.entries(of).map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 
@@ -174,7 +180,7 @@ export function Status({ of }: { of: string }) {
 }
 
 /** Copies text. Over plain HTTP, only a page on the local machine may use the clipboard. */
-export function Copy({ text, label, of }: { text: string; label?: string; of?: string }) {
+export function Copy({ text, of }: { text: string; of: string }) {
   const [done, setDone] = useState('');
   async function copy(): Promise<void> {
     const isCopied = await (navigator.clipboard?.writeText(text) ?? Promise.reject()).then(
@@ -185,13 +191,8 @@ export function Copy({ text, label, of }: { text: string; label?: string; of?: s
     setTimeout(() => setDone(''), 2_000);
   }
   return (
-    <button
-      type="button"
-      class="copy"
-      onClick={copy}
-      aria-label={done || `Copy ${of ?? ''}`.trim()}
-    >
-      <span aria-live="polite">{done || (label ?? 'Copy')}</span>
+    <button type="button" class="copy" onClick={copy} aria-label={done || `Copy ${of}`}>
+      <span aria-live="polite">{done || 'Copy'}</span>
     </button>
   );
 }
