@@ -23,13 +23,12 @@ import { createSender } from './http/response.ts';
 import { search } from './http/search.ts';
 import type { RouteServices, Services } from './http/services.ts';
 import { statuses } from './http/statuses.ts';
-import { createTrace, type Trace } from './http/trace.ts';
+import { createTrace, type Ended } from './http/trace.ts';
 import { transfer } from './http/transfer.ts';
 import { newRequestId } from './ids.ts';
 import { count } from './metrics/counts.ts';
 import { type Admission, createAdmission } from './threads/admission.ts';
 
-type Ended = Parameters<Trace['end']>[0];
 type Failed = Ended & {
   error: unknown;
   code: string | number;

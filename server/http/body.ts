@@ -5,28 +5,10 @@ import { countBody } from '../threads/garbage.ts';
 import { createDiscard } from './discard.ts';
 import { invalidBody, JsonScan, type Range } from './json-scan.ts';
 
-/** Reads request bodies. `release` must be called when the response is complete. */
-export type BodyReader = {
-  /**
-   * Reads and parses the JSON body of a request. Throws `unsupported_media_type`,
-   * `payload_too_large`, `unavailable` or `invalid_request`, in this order. `routeMaxBytes` applies
-   * if it is lower than the service's limit.
-   */
-  readJson(request: Request, projectId: number, routeMaxBytes?: number): Promise<unknown>;
-  release(request: Request): void;
-  /**
-   * Reads and discards the rest of a rejected request's body, within limits. Returns whether the
-   * body has ended.
-   */
-  discardRest(request: Request): Promise<boolean>;
-  /**
-   * Whether the client may send much more of the request body after the response. Bun would read
-   * and discard the rest.
-   */
-  mayStillSend(request: Request): boolean;
-};
+export type BodyReader = ReturnType<typeof createBodyReader>;
 
-export function createBodyReader(admission: Admission, maxBodyBytes: number): BodyReader {
+/** Reads request bodies. `release` must be called when the response is complete. */
+export function createBodyReader(admission: Admission, maxBodyBytes: number) {
   const releases = new WeakMap<Request, () => void>();
   /** The length of each body that was read and parsed. */
   const received = new WeakMap<Request, number>();
@@ -39,7 +21,16 @@ export function createBodyReader(admission: Admission, maxBodyBytes: number): Bo
   }
 
   return {
-    async readJson(request, projectId, routeMaxBytes = maxBodyBytes) {
+    /**
+     * Reads and parses the JSON body of a request. Throws `unsupported_media_type`,
+     * `payload_too_large`, `unavailable` or `invalid_request`, in this order. `routeMaxBytes`
+     * applies if it is lower than the service's limit.
+     */
+    async readJson(
+      request: Request,
+      projectId: number,
+      routeMaxBytes = maxBodyBytes,
+    ): Promise<unknown> {
       const maxBytes = Math.min(routeMaxBytes, maxBodyBytes);
       rejectOtherMedia(request.headers);
       const declared = declaredBytes(request.headers);
@@ -51,18 +42,26 @@ export function createBodyReader(admission: Admission, maxBodyBytes: number): Bo
       received.set(request, bytes.length);
       return parseJson(bytes, scan.end());
     },
-    release(request) {
+    release(request: Request): void {
       free(request);
       countBody(received.get(request) ?? 0);
     },
-    async discardRest(request) {
+    /**
+     * Reads and discards the rest of a rejected request's body, within limits. Returns whether the
+     * body has ended.
+     */
+    async discardRest(request: Request): Promise<boolean> {
       free(request);
       const { body } = request;
       // A body stays locked after it was read as a whole.
       if (body === null || body.locked) return true;
       return !isTooLongToDiscard(request) && discard(body);
     },
-    mayStillSend(request) {
+    /**
+     * Whether the client may send much more of the request body after the response. Bun would read
+     * and discard the rest.
+     */
+    mayStillSend(request: Request): boolean {
       if (received.has(request)) return false;
       return request.headers.has('transfer-encoding') || isTooLongToDiscard(request);
     },

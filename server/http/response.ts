@@ -28,17 +28,7 @@ export function varyByAccept({ headers }: ResponseHead): void {
 /** Whose share of the large responses counts. */
 type Recipient = { projectId: number };
 
-/** Sends responses that may be large. */
-export type Sender = {
-  /** Sends a page of a list, with the cursor for the next page. `list` is as in `writeCursor`. */
-  page(set: ResponseHead, recipient: Recipient, page: Page, list: readonly string[]): Sent;
-  /** Sends `{"items":…}`, with `rest` after the items. */
-  items(set: ResponseHead, recipient: Recipient, items: ItemsJson, rest: string): Sent;
-  /** Sends a body in slices if it is large. Throws `unavailable`. */
-  pieces(set: ResponseHead, recipient: Recipient, pieces: readonly string[]): Sent;
-};
-
-type Sent = string | Promise<Response>;
+export type Sender = ReturnType<typeof createSender>;
 
 /**
  * The limits on the large responses that clients have not read yet, in UTF-16 units. Each stays in
@@ -52,7 +42,8 @@ const unsent = {
 const notRead =
   'too many large responses have not been read by their clients; read them, or ask for less at once';
 
-export function createSender(): Sender {
+/** Sends responses that may be large. */
+export function createSender() {
   const admission = createAdmission(unsent, notRead);
 
   async function sendSlices(
@@ -69,20 +60,25 @@ export function createSender(): Sender {
     });
   }
 
-  const sender: Sender = {
-    page(set, recipient, { items, next }, list) {
-      const nextCursor = next === null ? null : writeCursor(next, list);
-      return sender.items(set, recipient, items, `,"nextCursor":${JSON.stringify(nextCursor)}`);
-    },
-    items: (set, recipient, items, rest) =>
-      sender.pieces(set, recipient, ['{"items":', ...items, `${rest}}`]),
-    pieces(set, recipient, pieces) {
-      const units = pieces.reduce((sum, { length }) => sum + length, 0);
-      if (units <= sliceUnits) return sendJson(set, 200, pieces.join(''));
-      return sendSlices(set, recipient, pieces, units);
-    },
-  };
-  return sender;
+  /** Sends a body in slices if it is large. Throws `unavailable`. */
+  function pieces(set: ResponseHead, recipient: Recipient, parts: readonly string[]) {
+    const units = parts.reduce((sum, { length }) => sum + length, 0);
+    if (units <= sliceUnits) return sendJson(set, 200, parts.join(''));
+    return sendSlices(set, recipient, parts, units);
+  }
+
+  /** Sends `{"items":…}`, with `rest` after the items. */
+  function items(set: ResponseHead, recipient: Recipient, found: ItemsJson, rest: string) {
+    return pieces(set, recipient, ['{"items":', ...found, `${rest}}`]);
+  }
+
+  /** Sends a page of a list, with the cursor for the next page. `list` is as in `writeCursor`. */
+  function page(set: ResponseHead, recipient: Recipient, found: Page, list: readonly string[]) {
+    const nextCursor = found.next === null ? null : writeCursor(found.next, list);
+    return items(set, recipient, found.items, `,"nextCursor":${JSON.stringify(nextCursor)}`);
+  }
+
+  return { page, items, pieces };
 }
 
 /** The length of a slice, in UTF-16 units. */

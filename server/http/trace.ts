@@ -5,17 +5,14 @@ import type { Caller } from './authenticate.ts';
 import type { ResponseHead } from './response.ts';
 import type { Services } from './services.ts';
 
-/** Assigns an id to each request, and counts and logs it when its response is sent. */
-export type Trace = {
-  begin(request: Request, set: Progress): void;
-  end(context: {
-    request: Request;
-    /** The route's pattern; undefined if no route matched. */
-    route?: string | undefined;
-    set: Progress;
-    /** Undefined for a request without a valid key, or over its rate limit. */
-    caller?: Caller | undefined;
-  }): void;
+/** A request, and what is known of it when its response is sent. */
+export type Ended = {
+  request: Request;
+  /** The route's pattern; undefined if no route matched. */
+  route?: string | undefined;
+  set: Progress;
+  /** Undefined for a request without a valid key, or over its rate limit. */
+  caller?: Caller | undefined;
 };
 
 /** Elysia's `set`, which exists from a request's arrival until its response. */
@@ -24,18 +21,19 @@ type Progress = ResponseHead & { arrivedAt?: number };
 /** Monitoring requests these routes every few seconds, so they are logged at the level debug. */
 const monitored = new Set(['/health', '/health/live', '/metrics']);
 
+/** Assigns an id to each request, and counts and logs it when its response is sent. */
 export function createTrace({
   log,
   clock,
   addressOf,
-}: Pick<Services, 'log' | 'clock' | 'addressOf'>): Trace {
+}: Pick<Services, 'log' | 'clock' | 'addressOf'>) {
   const sample = createSampler(clock);
   return {
-    begin({ headers }, set) {
+    begin({ headers }: Request, set: Progress): void {
       set.arrivedAt = clock();
       set.headers[headerNames.requestId] = clientRequestId(headers) ?? newRequestId();
     },
-    end({ request, route, set, caller }) {
+    end({ request, route, set, caller }: Ended): void {
       const status = Number(set.status ?? 200); // mutate-ignore constant: Elysia has set the status
       const at = clock();
       const durationMs = at - (set.arrivedAt ?? at);

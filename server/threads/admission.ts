@@ -1,20 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import { FairQueue } from './fair-queue.ts';
 
-/**
- * Limits the work in progress and the work that waits, in total and for each project. Projects with
- * waiting work take turns.
- *
- *   waiting -> admitted -> ended
- *        \-> rejected: too much waits, it has waited too long, or its client has gone
- */
-export type Admission = {
-  /**
-   * Resolves when the work may begin, with a function that must be called when the work has ended.
-   * Throws `unavailable`.
-   */
-  admit(work: Work): Promise<() => void>;
-};
+export type Admission = ReturnType<typeof createAdmission>;
 
 /** The sizes count toward the limits. `signal` rejects work that is still waiting. */
 type Work = { projectId: number; size: number; waitingSize: number; signal?: AbortSignal };
@@ -26,8 +13,14 @@ type Limit = { total: number; project: number };
 
 type Waiter = { size: number; isOver: boolean; begin(): void };
 
-/** `refusal` is the message of the error for work that is not admitted. */
-export function createAdmission(limits: AdmissionLimits, refusal: string): Admission {
+/**
+ * Limits the work in progress and the work that waits, in total and for each project. Projects with
+ * waiting work take turns. `refusal` is the message of the error for work that is not admitted.
+ *
+ *   waiting -> admitted -> ended
+ *        \-> rejected: too much waits, it has waited too long, or its client has gone
+ */
+export function createAdmission(limits: AdmissionLimits, refusal: string) {
   const running = new Usage(limits.running);
   const waiting = new Usage(limits.waiting);
   const queue = new FairQueue<Waiter>();
@@ -79,7 +72,11 @@ export function createAdmission(limits: AdmissionLimits, refusal: string): Admis
   }
 
   return {
-    admit(work) {
+    /**
+     * Resolves when the work may begin, with a function that must be called when the work has
+     * ended. Throws `unavailable`.
+     */
+    admit(work: Work): Promise<() => void> {
       const { projectId, size, waitingSize, signal } = work;
       // No later subtraction would undo NaN or Infinity.
       if (!Number.isFinite(size + waitingSize)) {
