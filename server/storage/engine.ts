@@ -95,9 +95,7 @@ export async function runWhole<Input, Result>(
   return result;
 }
 
-/** `name` identifies the operation in messages between threads. */
 export type WriteOperation<Input, Result> = {
-  readonly name: string;
   run(tx: WriteTx, input: Input): Promise<Result | Paused<Result>>;
   /** The approximate number of rows that the write changes. Default: one. */
   cost?(input: Input): number;
@@ -113,7 +111,6 @@ export type WriteOperation<Input, Result> = {
 };
 
 export type ReadOperation<Input, Result> = {
-  readonly name: string;
   run(tx: ReaderTx, input: Input): Promise<Result>;
 };
 
@@ -122,7 +119,6 @@ export type ReadOperation<Input, Result> = {
  * its statements reads the present state.
  */
 export type ShortRead<Input, Result> = {
-  readonly name: string;
   run(tx: Tx, input: Input): Promise<Result>;
 };
 

@@ -1,5 +1,6 @@
 import type { Engine, ShortEngine } from './engine.ts';
 import { noProject, type ReaderPool } from './reader-pool.ts';
+import { nameOf } from './storage.ts';
 
 /** Returns the project whose turn an operation uses. */
 export function projectOf(input: unknown): number {
@@ -15,6 +16,10 @@ export function createEngine(readers: ReaderPool, short: ShortEngine): Engine {
     return projectId;
   }
 
+  function requestOf(operation: object, input: unknown) {
+    return { projectId: activeProject(input), operation: nameOf(operation), argument: input };
+  }
+
   return {
     write(operation, input) {
       activeProject(input);
@@ -24,9 +29,8 @@ export function createEngine(readers: ReaderPool, short: ShortEngine): Engine {
       activeProject(input);
       return short.readShort(operation, input);
     },
-    read: ({ name: operation }, input) =>
-      readers.read({ projectId: activeProject(input), operation, argument: input }),
-    search: ({ name: operation }, input, { index: user, signal }) =>
-      readers.read({ projectId: activeProject(input), operation, argument: input, user, signal }),
+    read: (operation, input) => readers.read(requestOf(operation, input)),
+    search: (operation, input, { index: user, signal }) =>
+      readers.read({ ...requestOf(operation, input), user, signal }),
   };
 }

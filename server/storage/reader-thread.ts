@@ -1,19 +1,10 @@
 import { answerCalls, parent, watched, yieldPriority } from '../threads/serve.ts';
 import type { ReaderTx, ReadOperation, Tx, Writer } from './engine.ts';
 import { createIndexCache, type IndexCache } from './index-cache.ts';
-import { listFiltered } from './operations/lists.ts';
-import { getMemory } from './operations/reads.ts';
-import { searchMemories } from './operations/search.ts';
-import { reads } from './storage.ts';
+import { threadReads } from './storage.ts';
 
-const operations: ReadOperation<unknown, unknown>[] = [
-  ...Object.values(reads),
-  searchMemories,
-  listFiltered,
-  getMemory,
-];
 /** The operations by the names in messages to this thread. */
-const byName = new Map(operations.map((operation) => [operation.name, operation]));
+const byName = new Map<string, ReadOperation<unknown, unknown>>(Object.entries(threadReads));
 
 type AfterReply = Parameters<ReaderTx['afterReply']>[0];
 

@@ -26,7 +26,7 @@ import {
   taskQueueState,
 } from './operations/reads.ts';
 import { searchMemories, storeSnapshotOf } from './operations/search.ts';
-import { nextUnstored } from './operations/snapshots.ts';
+import { nextUnstored, storeSnapshot } from './operations/snapshots.ts';
 import {
   claimTasks,
   completeTasks,
@@ -35,6 +35,7 @@ import {
   releaseTask,
 } from './operations/tasks.ts';
 import { importMemories } from './operations/transfer.ts';
+import { storeVectorPart } from './operations/vector-parts.ts';
 import {
   embeddingBacklog,
   ensureModel,
@@ -71,8 +72,8 @@ export type TaskStorage = Pick<
   'readTexts' | 'claimTasks' | 'completeTasks' | 'failTask' | 'releaseTask' | 'recoverTasks'
 >;
 
-/** The writes by their names. Any thread may call them. */
-export const writes = {
+/** Any thread may call a write. */
+const writes = {
   saveMemory,
   updateMemory,
   deleteMemory,
@@ -97,7 +98,7 @@ export const writes = {
 };
 
 /** The reads that run in a reader thread. */
-export const reads = {
+const reads = {
   getStatuses,
   exportMemories,
   listUsers,
@@ -118,6 +119,20 @@ const shortReads = {
   usersToEmbed,
   memoriesToEmbed,
 };
+
+/** The operations of the writer thread and of reader threads, by the names in messages to them. */
+export const threadWrites = { ...writes, storeSnapshot, storeVectorPart };
+export const threadReads = { ...reads, getMemory, listFiltered, searchMemories };
+
+const names = new Map<object, string>(
+  Object.entries({ ...threadWrites, ...threadReads }).map(([name, operation]) => [operation, name]),
+);
+
+export function nameOf(operation: object): string {
+  const name = names.get(operation);
+  if (name === undefined) throw new Error('the operation is in no table of threads');
+  return name;
+}
 
 const noPage: Page = { items: ['[]'], next: null };
 const noResult: SearchResult = { items: ['[]'], meaning: 'off', missing: 0 };

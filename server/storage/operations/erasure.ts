@@ -29,7 +29,6 @@ const bytesPerPart = 8 * 1024 * 1024;
  * deleted text on disk, as far as possible.
  */
 export const eraseUser: WriteOperation<Erase, WriteResult> = {
-  name: 'eraseUser',
   isLong: true,
   async run(tx, write) {
     const { projectId, userId } = write;

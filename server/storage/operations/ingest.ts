@@ -17,7 +17,6 @@ type Accept = Write & { records: NewMemory[]; batch: Batch | null };
  * many tasks of the project are pending.
  */
 export const acceptRecords: WriteOperation<Accept, WriteResult> = {
-  name: 'acceptRecords',
   cost: ({ records }) => records.length,
   users: ({ projectId, records }) => records.map(({ userId }) => keyOfUser(projectId, userId)),
   run: (tx, write) => once(tx, write, () => accept(tx, write)),

@@ -16,7 +16,6 @@ const keysWithProjects = 'api_keys AS k JOIN projects AS p ON p.project_id = k.p
 
 /** Stores an API key by its hash. Creates the project if it does not exist. */
 export const createKey: WriteOperation<NewKey, StoredKey> = {
-  name: 'createKey',
   async run(tx, key) {
     const { hash, ...shown } = key;
     const { id, name, prefix, lastFour, userId, createdAt, expiresAt } = key;
@@ -34,7 +33,6 @@ export const createKey: WriteOperation<NewKey, StoredKey> = {
 
 /** Returns false if the key does not exist or was already revoked. */
 export const revokeKey: WriteOperation<{ id: string; at: number }, boolean> = {
-  name: 'revokeKey',
   async run(tx, { id, at }) {
     const revoked = await tx.run(
       'UPDATE api_keys SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL',
@@ -46,7 +44,6 @@ export const revokeKey: WriteOperation<{ id: string; at: number }, boolean> = {
 
 /** Records when keys were last used. */
 export const touchKeys: WriteOperation<{ id: string; at: number }[], void> = {
-  name: 'touchKeys',
   cost: (used) => used.length,
   async run(tx, used) {
     const touch = `UPDATE api_keys SET last_used_at = ${later('last_used_at', '$1')} WHERE id = $2`;
@@ -56,7 +53,6 @@ export const touchKeys: WriteOperation<{ id: string; at: number }[], void> = {
 
 /** Returns the project's id. Creates the project if it does not exist. */
 export const ensureProject: WriteOperation<string, number> = {
-  name: 'ensureProject',
   run: ensure,
 };
 
@@ -76,7 +72,6 @@ async function ensure(tx: Tx, name: string): Promise<number> {
 }
 
 export const findProject: ShortRead<string, number | null> = {
-  name: 'findProject',
   async run(tx, name) {
     const row = await tx.one<{ id: number }>(
       'SELECT project_id AS id FROM projects WHERE name = $1',
@@ -88,7 +83,6 @@ export const findProject: ShortRead<string, number | null> = {
 
 /** Returns the key with this hash, or null. The key may be revoked or expired. */
 export const findKey: ShortRead<string, StoredKey | null> = {
-  name: 'findKey',
   async run(tx, hash) {
     const row = await tx.one<KeyRow>(
       `SELECT ${keyColumns} FROM ${keysWithProjects} WHERE k.hash = $1`,
@@ -100,7 +94,6 @@ export const findKey: ShortRead<string, StoredKey | null> = {
 
 /** Returns all keys, oldest first, including revoked and expired keys. */
 export const listKeys: ShortRead<void, StoredKey[]> = {
-  name: 'listKeys',
   async run(tx) {
     const rows = await tx.all<KeyRow>(
       `SELECT ${keyColumns} FROM ${keysWithProjects} ORDER BY k.created_at, k.id`,

@@ -50,7 +50,6 @@ const largeBytes = 64 * 1024;
  * expired memories, of which there may be very many, leave room for later ones; see `listFiltered`.
  */
 export const listMemories: ShortRead<List, Page | 'long'> = {
-  name: 'listMemories',
   async run(tx, read) {
     const rows = await listRows(tx, read, { after: read.after, upTo: null });
     const unexpired = rows.filter((row) => !isExpired(row, read.now));
@@ -68,7 +67,6 @@ export const listMemories: ShortRead<List, Page | 'long'> = {
 
 /** Reads any page, such as one with a filter, or one that is 'long' for `listMemories`. */
 export const listFiltered: ReadOperation<List, Page> = {
-  name: 'listFiltered',
   run: (tx, read) =>
     fillPage(tx, read, listPosition, async (after) => {
       const upTo = await boundary(tx, read, after);
@@ -88,7 +86,6 @@ export const listFiltered: ReadOperation<List, Page> = {
  * memories. The order is stable but unspecified, and each memory appears once.
  */
 export const exportMemories: ReadOperation<Read & PageRange, Page> = {
-  name: 'exportMemories',
   run: (tx, read) =>
     fillPage(tx, { ...read, filter: null }, exportPosition, async (after) => {
       const { projectId, now, limit, onlyUserId = null } = read;

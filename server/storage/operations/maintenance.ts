@@ -23,7 +23,6 @@ type Report = {
  * with imports, and expired memories would not be erased in time.
  */
 export const maintain: WriteOperation<{ now: number; elapsedMs: number }, Report> = {
-  name: 'maintain',
   isLong: true,
   async run(tx, { now, elapsedMs }) {
     // After a crash, the uptime is slightly too low, so some data is kept a little longer.
@@ -45,7 +44,6 @@ export const maintain: WriteOperation<{ now: number; elapsedMs: number }, Report
 };
 
 export const lastBackupAt: ShortRead<void, number | null> = {
-  name: 'lastBackupAt',
   async run(tx) {
     const row = await tx.one<{ at: number }>(
       `SELECT value AS at FROM maintenance WHERE name = 'last_backup'`,

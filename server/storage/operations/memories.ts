@@ -44,7 +44,6 @@ type Update = Located & { changes: MemoryChanges };
  * is expected, and no such memory has it.
  */
 export const saveMemory: WriteOperation<Save, WriteResult> = {
-  name: 'saveMemory',
   users: ({ projectId, memory }) => [keyOfUser(projectId, memory.userId)],
   run: (tx, write) => once(tx, write, () => save(tx, write)),
 };
@@ -55,7 +54,6 @@ export const saveMemory: WriteOperation<Save, WriteResult> = {
  * version is not the expected version.
  */
 export const updateMemory: WriteOperation<Update, WriteResult> = {
-  name: 'updateMemory',
   run: (tx, write) => once(tx, write, () => update(tx, write)),
 };
 
@@ -64,7 +62,6 @@ export const updateMemory: WriteOperation<Update, WriteResult> = {
  * `updateMemory`.
  */
 export const deleteMemory: WriteOperation<Located, WriteResult> = {
-  name: 'deleteMemory',
   run: (tx, write) =>
     once(tx, write, async () => {
       const memory = await readVisible(tx, write);

@@ -36,7 +36,6 @@ const orders: Record<UserOrder, string> = {
  * bytes, returns only one page, with the largest users first.
  */
 export const listUsers: ReadOperation<Users, { users: UserRow[]; next: string | null }> = {
-  name: 'listUsers',
   async run(tx, read) {
     const { limit, order } = read;
     const counted = await countUsers(tx, read);
@@ -145,7 +144,6 @@ const hasStatus = {
  * the page.
  */
 export const listTasks: ReadOperation<Tasks, Page> = {
-  name: 'listTasks',
   async run(tx, { projectId, now, onlyUserId = null, status, after, limit }) {
     const values = new StatementValues();
     const where = [
@@ -191,7 +189,6 @@ const measuredRows = 2_000;
  * for the first part.
  */
 export const measureMemories: ReadOperation<Measure, Measured> = {
-  name: 'measureMemories',
   async run(tx, { projectId, now, onlyUserId = null, sum, after }) {
     // mutate-ignore operand: affects only speed
     const first = [onlyUserId ?? '', Number.MIN_SAFE_INTEGER, ''] as const;

@@ -22,7 +22,6 @@ const findPart = findMemory(`length(m.content) AS "contentLength",
  * reading the whole text.
  */
 export const getMemory: ShortRead<Get, StoredMemory | null> = {
-  name: 'getMemory',
   async run(tx, { projectId, id, now, onlyUserId, range }) {
     const values = [projectId, id, now];
     const found =
@@ -70,7 +69,6 @@ const longBytes = 64 * 1024;
  * if the chunks of a long text must be counted; see `getStatuses`.
  */
 export const getStatus: ShortRead<GetStatus, StoredStatus | 'long' | null> = {
-  name: 'getStatus',
   run: (tx, read) => readStatus(tx, read, longBytes),
 };
 
@@ -82,7 +80,6 @@ const statusesAtOnce = 16;
  * once, because counting the chunks of a saved memory requires its whole text.
  */
 export const getStatuses: ReadOperation<Read & { ids: string[] }, StoredStatus[]> = {
-  name: 'getStatuses',
   async run(tx, { ids, ...about }) {
     const byId = new Map<string, StoredStatus>();
     const wanted = [...new Set(ids)];
@@ -102,7 +99,6 @@ export const getStatuses: ReadOperation<Read & { ids: string[] }, StoredStatus[]
  * them was accepted, and the number of failed tasks.
  */
 export const taskQueueState: ShortRead<void, QueueState> = {
-  name: 'taskQueueState',
   async run(tx) {
     const [work, ended] = await Promise.all([
       tx.one<Omit<QueueState, 'failed'>>(
@@ -138,7 +134,6 @@ const findShortTexts = textsOf(`CASE WHEN bytes <= ${longBytes} THEN content END
  * unless there is only one task.
  */
 export const readTexts: ShortRead<readonly Lease[], (string | null)[]> = {
-  name: 'readTexts',
   async run(tx, tasks) {
     const texts = new Map<string, string | null>();
     const find = tasks.length === 1 ? findText : findShortTexts;

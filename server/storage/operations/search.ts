@@ -38,7 +38,6 @@ const memoriesPerRange = 1_000;
  * to date first.
  */
 export const searchMemories: ReadOperation<Search, SearchResult> = {
-  name: 'searchMemories',
   async run(tx, read) {
     const { projectId, userId, meaning = null } = read;
     const own = tx.indexes.get(JSON.stringify([projectId, userId]));
@@ -57,7 +56,6 @@ export const searchMemories: ReadOperation<Search, SearchResult> = {
 
 /** Stores a user's search index after the call, so that the user's first search is fast. */
 export const storeSnapshotOf: ReadOperation<{ owner: UserRef }, void> = {
-  name: 'storeSnapshotOf',
   async run(tx, { owner }) {
     const user = [owner.projectId, owner.userId] as const;
     // The thread keeps the indexes of users who search.

@@ -89,7 +89,6 @@ function pack(cached: CachedIndex, user: User): string | null {
  * failover has lost the changes in the snapshot.
  */
 export const storeSnapshot: WriteOperation<Stored, boolean> = {
-  name: 'storeSnapshot',
   isBackground: true,
   users: ({ projectId, userId }) => [keyOfUser(projectId, userId)],
   async run(tx, { projectId, userId, from, change, data }) {
@@ -115,7 +114,6 @@ export const storeSnapshot: WriteOperation<Stored, boolean> = {
  * or, once all memories are embedded, with many that are not in parts. Null if there is none.
  */
 export const nextUnstored: ReadOperation<{ after: UserRef | null }, UserRef | null> = {
-  name: 'nextUnstored',
   async run(tx, { after }) {
     // mutate-ignore constant: ids of projects are positive
     const { projectId, userId } = after ?? { projectId: -1, userId: '' };

@@ -121,7 +121,6 @@ const maxReads = 5;
  * that crashes the process cannot use up the attempts of other tasks.
  */
 export const claimTasks: WriteOperation<Claim, Task[]> = {
-  name: 'claimTasks',
   isBackground: true,
   async run(tx, asked) {
     for (let read = 1; ; read += 1) {
@@ -171,7 +170,6 @@ function readDue(tx: Tx, { now, horizon, limit }: Claim): Promise<Due[]> {
 
 /** Extends leases that have not ended. */
 export const renewLeases: WriteOperation<{ leases: Lease[]; leaseMs: number }, void> = {
-  name: 'renewLeases',
   async run(tx, { leases, leaseMs }) {
     const now = tx.dialect.leaseClock('$6');
     const text = `UPDATE tasks SET leased_until = ${now} + CAST($7 AS bigint)
@@ -187,7 +185,6 @@ const complete = `UPDATE tasks SET state = 'complete', run_at = NULL,
 
 /** Stores the results, except those whose lease has been lost. Returns which were stored. */
 export const completeTasks: WriteOperation<TaskResult[], boolean[]> = {
-  name: 'completeTasks',
   isBackground: true,
   cost: (results) => results.length,
   users: (results) => results.map(({ projectId, userId }) => keyOfUser(projectId, userId)),
@@ -217,7 +214,6 @@ export const completeTasks: WriteOperation<TaskResult[], boolean[]> = {
  * lost.
  */
 export const failTask: WriteOperation<Failure, boolean> = {
-  name: 'failTask',
   async run(tx, failure) {
     const { now, retryAt, errorMessage } = failure;
     const failed = await tx.run(
@@ -232,7 +228,6 @@ export const failTask: WriteOperation<Failure, boolean> = {
 
 /** Undoes the claim of a task that has not been started. Returns false if the lease was lost. */
 export const releaseTask: WriteOperation<Lease, boolean> = {
-  name: 'releaseTask',
   async run(tx, lease) {
     const released = await tx.run(
       `UPDATE tasks SET state = 'waiting', attempts = attempts - 1, lease_owner = NULL
@@ -249,7 +244,6 @@ export const releaseTask: WriteOperation<Lease, boolean> = {
  * leased by another owner was left behind by a previous process.
  */
 export const recoverTasks: WriteOperation<{ owner: string; now: number }, number> = {
-  name: 'recoverTasks',
   run: (tx, { owner, now }) =>
     tx.run(
       `UPDATE tasks SET state = 'waiting', lease_owner = NULL

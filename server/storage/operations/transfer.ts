@@ -21,7 +21,6 @@ type Known = Pick<KnownMemory, 'id' | 'userId' | 'expiresAt' | 'bytes' | 'change
  * under the same condition as `acceptRecords`.
  */
 export const importMemories: WriteOperation<Import, WriteResult> = {
-  name: 'importMemories',
   cost: ({ memories }) => memories.length,
   users: ({ projectId, memories }) => memories.map(({ userId }) => keyOfUser(projectId, userId)),
   run: (tx, write) => once(tx, write, () => importAll(tx, write)),

@@ -44,7 +44,6 @@ export async function storePart(
 
 /** Stores nothing, and returns false, if one of the memories has changed in the meantime. */
 export const storeVectorPart: WriteOperation<Stored, boolean> = {
-  name: 'storeVectorPart',
   isBackground: true, // mutate-ignore boolean: affects only when it runs
   users: ({ projectId, userId }) => [keyOfUser(projectId, userId)],
   async run(tx, { projectId, userId, modelId, after, upTo, memories, data }) {

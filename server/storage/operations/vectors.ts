@@ -27,7 +27,6 @@ const modelColumns = 'model_id AS "modelId", name, digest, dims, mean, deviation
 
 /** Returns the present model: the one whose vectors are stored and searched. Null at first. */
 export const presentModel: ShortRead<void, PresentModel | null> = {
-  name: 'presentModel',
   async run(tx) {
     const present = await tx.one<PresentModel>(
       `SELECT ${modelColumns} FROM models WHERE is_present = 1`,
@@ -41,7 +40,6 @@ export const presentModel: ShortRead<void, PresentModel | null> = {
  * memory has vectors of it: all users have work, and vectors of other models are not used.
  */
 export const ensureModel: WriteOperation<Model, PresentModel> = {
-  name: 'ensureModel',
   isLong: true,
   async run(tx, model) {
     const { name, digest, dims, mean, deviation, centre, probe } = model;
@@ -79,7 +77,6 @@ export const ensureModel: WriteOperation<Model, PresentModel> = {
  * has done the work.
  */
 export const storeVectors: WriteOperation<Stored, boolean> = {
-  name: 'storeVectors',
   isBackground: true,
   users: ({ projectId, userId }) => [keyOfUser(projectId, userId)],
   async run(tx, { projectId, userId, modelId, from, upTo, vectors }) {
@@ -136,7 +133,6 @@ async function storeOne(
  * seconds for a million of them.
  */
 export const usersToEmbed: ShortRead<{ limit: number }, UserRef[]> = {
-  name: 'usersToEmbed',
   async run(tx, { limit }) {
     const first = await tx.all<UserRef>(
       `SELECT ${userColumns} FROM users WHERE embedded_change < last_change
@@ -168,7 +164,6 @@ const userColumns = 'project_id AS "projectId", user_id AS "userId"';
  * `maxBytes` of text, but at least one if there is any.
  */
 export const memoriesToEmbed: ShortRead<Wanted, ToEmbed> = {
-  name: 'memoriesToEmbed',
   async run(tx, { projectId, userId, modelId, limit }) {
     const user = [projectId, userId] as const;
     const found = await tx.one<{ from: number; last: number }>(
@@ -217,7 +212,6 @@ async function readText(
  * few of them; for a new model, all memories count.
  */
 export const embeddingBacklog: ShortRead<void, number> = {
-  name: 'embeddingBacklog',
   async run(tx) {
     const row = await tx.one<{ memories: number }>(
       `SELECT CAST(coalesce(sum(CASE

@@ -10,7 +10,6 @@ const nothingDone = { expiredMemories: 0, expiredKeys: 0, more: false };
 const now = 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)';
 
 const claimTurn: WriteOperation<string, boolean> = {
-  name: 'claimTurn',
   async run(tx, holder) {
     const claimed = await tx.run(
       `INSERT INTO turns AS t (name, holder, held_until) VALUES ('cleanup', $1, ${now} + ${turnMs})
@@ -23,7 +22,6 @@ const claimTurn: WriteOperation<string, boolean> = {
 };
 
 const endTurn: WriteOperation<string, number> = {
-  name: 'endTurn',
   run: (tx, holder) => tx.run(`DELETE FROM turns WHERE name = 'cleanup' AND holder = $1`, [holder]),
 };
 

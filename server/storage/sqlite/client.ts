@@ -1,7 +1,7 @@
 import { createChannel, portOf } from '../../threads/channel.ts';
 import type { Engine, ShortEngine, Tx, WriteOperation } from '../engine.ts';
 import { projectOf } from '../pooled-reads.ts';
-import { type ConnectedStorage, createConnectedStorage } from '../storage.ts';
+import { type ConnectedStorage, createConnectedStorage, nameOf } from '../storage.ts';
 import { notRead } from './errors.ts';
 import { openForReading } from './settings.ts';
 import { createTx } from './transaction.ts';
@@ -13,7 +13,7 @@ export function createShortEngine(writer: WriterClient, tx: Tx): ShortEngine {
     write: (operation, input) =>
       writer.write({
         projectId: projectOf(input),
-        operation: operation.name,
+        operation: nameOf(operation),
         argument: input,
         cost: operation.cost?.(input) ?? 1,
       }),
@@ -44,8 +44,8 @@ export function connectSqlite({
 export function writeThrough(port: MessagePort): Engine['write'] {
   const channel = createChannel((message) => port.postMessage(message));
   portOf(port).listen(channel.receive);
-  return <Input, Result>({ name }: WriteOperation<Input, Result>, input: Input) =>
-    channel.call(name, input) as Promise<Result>;
+  return <Input, Result>(operation: WriteOperation<Input, Result>, input: Input) =>
+    channel.call(nameOf(operation), input) as Promise<Result>;
 }
 
 function readThrough(tx: Tx): Engine['readShort'] {

@@ -9,10 +9,8 @@ import {
 } from '../../../threads/serve.ts';
 import type { WriteOperation, WriteTx } from '../../engine.ts';
 import { nameOfKey } from '../../operations/idempotency.ts';
-import { storeSnapshot } from '../../operations/snapshots.ts';
-import { storeVectorPart } from '../../operations/vector-parts.ts';
 import { QueueLimit } from '../../queue-limit.ts';
-import { writes } from '../../storage.ts';
+import { threadWrites } from '../../storage.ts';
 import { watchFile } from '../file-identity.ts';
 import {
   maxSmallRows,
@@ -32,13 +30,8 @@ import { createScrubber } from './scrub.ts';
  * waits. The HTTP thread and the tasks thread send calls through separate ports.
  */
 
-const operations: WriteOperation<unknown, unknown>[] = [
-  ...Object.values(writes),
-  storeSnapshot,
-  storeVectorPart,
-];
 /** The operations by the names in messages to this thread. */
-const byName = new Map(operations.map((operation) => [operation.name, operation]));
+const byName = new Map<string, WriteOperation<unknown, unknown>>(Object.entries(threadWrites));
 
 /** How long to wait for an admin command that is writing. */
 const busyTimeoutMs = 500;
