@@ -2,28 +2,20 @@ import { describe, expect, test } from 'bun:test';
 import type { ErrorBody } from '../../sdk/contract/errors.ts';
 import { operations } from '../../sdk/contract/operations.ts';
 import { document } from '../support/document.ts';
-import { ask, bodyOf, expectError, readAnswer, save } from '../support/http.ts';
+import { ask, expectError, readAnswer, save } from '../support/http.ts';
 import { withServer } from '../support/server.ts';
 
 const server = await withServer();
 const known = (await save(server, 'known')).id;
 
 const routes = Object.values(operations);
-const withId = (path: string, id: string) => path.replace(':id', id);
 
 describe('authentication', () => {
   const missing = 'a valid API key is required: send the header';
   const wrong = 'the API key is unknown, expired or revoked';
-  test('a request without a key returns 401', async () => {
-    const answer = await readAnswer(await fetch(`${server.url}/v1/memories`));
-    expectError(answer, 401, 'unauthorized');
-    expect(answer.text).toContain(missing);
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
-    expect(answer.headers.get('ratelimit')).toBeNull();
-  });
-
   const key = () => server.key;
   test.each<[name: string, header: () => string, message: string]>([
+    ['no header', () => '', missing],
     ['an unknown key', () => `Bearer mk_${'x'.repeat(38)}`, wrong],
     ['a truncated key', () => `Bearer ${key().slice(0, -1)}`, wrong],
     ['a key with an extra character', () => `Bearer ${key()}x`, wrong],
@@ -42,6 +34,7 @@ describe('authentication', () => {
     expectError(answer, 401, 'unauthorized');
     expect(answer.text).toContain(message);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    expect(answer.headers.get('ratelimit')).toBeNull();
     expect(answer.text).not.toContain(key());
   });
 
@@ -82,7 +75,7 @@ describe('not found', () => {
 
   const ids: [name: string, id: string][] = [
     ['unknown', 'mem_0199c2a4f1e87c3d9b5e6a7f80912b3c'],
-    ['malformed', 'nope'],
+    ['malformed', 'canary'],
     ['with NUL', '%00'],
     ['not UTF-8', '%ff%fe'],
     ['badly encoded', '%zz'],
@@ -93,15 +86,15 @@ describe('not found', () => {
   ];
   test.each(ids)('an unknown id returns 404: %s', async (_, id) => {
     const path = `/v1/memories/${id}`;
-    const body = { content: 'x' };
-    expectError(await ask(server, 'GET', path), 404, 'not_found');
-    expectError(await ask(server, 'GET', `${path}/status`), 404, 'not_found');
-    expectError(await ask(server, 'PATCH', path, { body }), 404, 'not_found');
-    expectError(await ask(server, 'DELETE', path), 404, 'not_found');
-  });
-
-  test('a 404 does not repeat the id', async () => {
-    expect((await ask(server, 'GET', '/v1/memories/canary')).text).not.toContain('canary');
+    for (const answer of [
+      await ask(server, 'GET', path),
+      await ask(server, 'GET', `${path}/status`),
+      await ask(server, 'PATCH', path, { body: { content: 'x' } }),
+      await ask(server, 'DELETE', path),
+    ]) {
+      expectError(answer, 404, 'not_found');
+      expect(answer.text).not.toContain(id);
+    }
   });
 });
 
@@ -117,11 +110,13 @@ describe('method not allowed', () => {
   );
 
   test.each(others)('%s %s returns 405 with the allowed methods', async (method, path) => {
-    const answer = await ask(server, method, withId(path, known));
-    expectError(answer, 405, 'method_not_allowed');
     const allowed = methodsOf(path);
     if (allowed.includes('GET')) allowed.push('HEAD');
-    expect(answer.headers.get('allow')?.split(', ')).toEqual(allowed.sort());
+    for (const id of [known, 'unknown']) {
+      const answer = await ask(server, method, path.replace(':id', id));
+      expectError(answer, 405, 'method_not_allowed');
+      expect(answer.headers.get('allow')?.split(', ')).toEqual(allowed.toSorted());
+    }
   });
 
   const pages = ['/', '/console', '/docs', '/health/live', '/metrics', '/openapi.json'];
@@ -131,10 +126,6 @@ describe('method not allowed', () => {
       expectError(answer, 405, 'method_not_allowed');
       expect(answer.headers.get('allow')).toBe('GET, HEAD');
     }
-  });
-
-  test('405 takes precedence over 404 for an unknown id', async () => {
-    expectError(await ask(server, 'PUT', '/v1/memories/nope'), 405, 'method_not_allowed');
   });
 
   test('a path that could be an id gets a 405, whatever else is wrong with the request', async () => {
@@ -151,20 +142,4 @@ describe('method not allowed', () => {
     const { status } = await fetch(server.url + path, { method: 'DELETE' });
     expect(status).toBe(401);
   });
-});
-
-test('an empty cursor and a parameter without a name are reported as such', async () => {
-  const message = async (query: string) =>
-    bodyOf<{ message: string }>(await ask(server, 'GET', `/v1/memories?userId=a&${query}`), 400)
-      .message;
-  expect(await message('cursor=')).toContain('cursor: must not be empty');
-  expect(await message('=b')).toContain('a parameter without a name');
-});
-
-test('every response has a different X-Request-Id', async () => {
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, () => ask(server, 'GET', '/v1/nope')),
-  );
-  const ids = answers.map((answer) => bodyOf<{ requestId: string }>(answer, 404).requestId);
-  expect(new Set(ids).size).toBe(20);
 });

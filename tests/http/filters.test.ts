@@ -138,6 +138,33 @@ describe('a list filtered by metadata', async () => {
   });
 });
 
+describe.each(['?', '/search?query=trip&'])('GET /v1/memories%s', async (path) => {
+  const userId = newUser();
+  const days = [
+    '2026-04-30T23:59:59.999Z',
+    '2026-05-01',
+    '2026-05-15T10:00:00+02:00',
+    '2026-06-01',
+  ];
+  for (const [index, occurredAt] of days.entries()) {
+    await server.client.save({ userId, content: `trip ${index}`, occurredAt });
+  }
+  await server.client.save({ userId, content: 'trip now' });
+
+  test.each([
+    ['from=2026-05-01&to=2026-06-01', ['1', '2']],
+    ['from=2026-05-01T00:00:00.001Z&to=2026-06-01T00:00:00.001Z', ['2', '3']],
+    ['to=2026-05-01', ['0']],
+    ['from=2026-05-15T08:00:00Z&to=2026-05-15T08:00:00.001Z', ['2']],
+    ['from=2026-06-01&to=2026-06-01', []],
+    ['from=2026-06-02', ['now']],
+  ])('%s finds memories by occurredAt, or createdAt if there is none', async (query, expected) => {
+    const answer = await ask(server, 'GET', `/v1/memories${path}userId=${userId}&${query}`);
+    const { items } = bodyOf<{ items: Memory[] }>(answer, 200);
+    expect(contentsOf(items)).toEqual(expected.map((name) => `trip ${name}`));
+  });
+});
+
 test('a list and a search apply as many filters as fit into a URL', async () => {
   const userId = newUser();
   const metadata = Object.fromEntries(Array.from({ length: 700 }, (_, n) => [`${n}`, '']));

@@ -25,7 +25,8 @@ const endpoints: Endpoint[] = [
 describe.each(endpoints)('POST %s (%s)', (path, type, body) => {
   test('returns 202 with the URL of the status, creates the memory and completes it', async () => {
     const [source, externalId] = ['crm', 'x-1'];
-    const sent = { ...body, userId: newUser(), source, externalId };
+    const metadata = { b: 1, a: 2 };
+    const sent = { ...body, userId: newUser(), source, externalId, metadata };
     const answer = await ask(server, 'POST', path, { body: sent });
     const { memoryId } = bodyOf<Accepted>(answer, 202);
     const id = expect.stringMatching(/^mem_\w+$/);
@@ -38,6 +39,10 @@ describe.each(endpoints)('POST %s (%s)', (path, type, body) => {
     const { status, updatedAt, ...rest } = done;
     expect(atOnce).toMatchObject(rest);
     expect(done).toMatchObject({ id: memoryId, userId: sent.userId, type, source, externalId });
+    // The same record again changes nothing.
+    const again = await ingest(server, path, sent);
+    expect(again).toEqual({ memoryId, status: 'complete', source, externalId });
+    expect(await getMemory(server, memoryId)).toEqual(done);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { askRaw, expectError, expectInvalid, newUser, save } from '../support/http.ts';
+import { askRaw, expectError, expectInvalid, getMemory, newUser, save } from '../support/http.ts';
 import { withValue } from '../support/inputs.ts';
 import { withProject } from '../support/server.ts';
 import {
@@ -83,10 +83,11 @@ describe('a used key is rejected with idempotency_key_reused', () => {
     await refusesReuse(userId, request, ...others.map(([, makeOther]) => makeOther(userId, id)));
   });
 
-  test.each(writes.slice(-2))('for another id: %s', async (_, make) => {
+  test.each(writes.slice(-3))('for another id or user: %s', async (_, make) => {
     const { userId, request } = await prepare(server, make);
-    const other = await save(server, userId);
-    await refusesReuse(userId, request, make(userId, other.id));
+    const other = await save(server, newUser());
+    await refusesReuse(userId, request, make(other.userId, other.id));
+    expect((await getMemory(server, other.id)).version).toBe(1);
   });
 
   test('for the same body sent to another endpoint that accepts its type', async () => {

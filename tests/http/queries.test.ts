@@ -1,11 +1,12 @@
-import { describe, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { writeCursor } from '../../server/http/cursor.ts';
-import { ask, expectInvalid } from '../support/http.ts';
+import { ask, expectInvalid, getPage, save } from '../support/http.ts';
 import { withProject } from '../support/server.ts';
 
 /* Every invalid parameter of a query gets a 400 that names the parameter. */
 
 const server = await withProject();
+await save(server, 'u');
 
 const list = 'GET /v1/memories?userId=u&';
 const search = 'GET /v1/memories/search?userId=u&query=x&';
@@ -27,7 +28,8 @@ const cursors = [
 ];
 
 /** A value is what follows the name of the parameter, or a query in which the name is missing. */
-const invalid: [field: string, routes: string[], values: string[]][] = [
+type Invalid = [field: string, routes: string[], values: string[]];
+const invalid: Invalid[] = [
   ['userId', ofUser, ['']],
   ['userId', [...ofUser, exported], ['=', '=a&userId=a', '=a&%75serId=a', '=a%00b', `=${tooLong}`]],
   ['', [...ofUser, exported], ['userId=%ff', '%zz=1', 'userId=%ed%a0%80', '=b']],
@@ -67,6 +69,10 @@ const invalid: [field: string, routes: string[], values: string[]][] = [
   ['query', ['GET /v1/memories/search?userId=u&'], ['', '=', `=${'x'.repeat(1_001)}`]],
   ['mode', [search], ['=meaning', '=both']],
   ['explain', [search], ['=', '=TRUE', '=1', '=yes']],
+  // An erasure has no filters.
+  ...['type', 'source', 'limit', 'cursor', 'order', 'metadata[k]'].map(
+    (name): Invalid => [name, ['DELETE /v1/memories?userId=u&'], ['=1']],
+  ),
 ];
 
 describe.each(invalid)('the parameter %p', (field, routes, values) => {
@@ -77,4 +83,8 @@ describe.each(invalid)('the parameter %p', (field, routes, values) => {
       expectInvalid(await ask(server, method, path + query), field);
     }
   });
+});
+
+test('no rejected erasure has deleted anything', async () => {
+  expect((await getPage(server, 'u')).items).toHaveLength(1);
 });

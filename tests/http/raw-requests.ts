@@ -1,7 +1,16 @@
-/* Requests as text. */
+/* Requests as text. `:id` stands for the id of a memory of the user `u`. */
 
 export const paths = [
   ...['/', '//', '//v1/memories', '/v1', '/v1/', '/v1//memories', '/v1/memories/', '/V1/memories'],
+  ...['/v1/memories/:id', '//v1/memories/:id', '/v1//memories/:id', '/./v1/memories/:id'],
+  ...['/health/../v1/memories/:id', '/health/%2e%2e/v1/memories/:id', '/v1/%2e/memories/:id'],
+  ...['/%76%31/memories/:id', '/v1%2fmemories/:id', '/v1\\memories\\:id', '/v1/memories/:id;a=b'],
+  ...['/v1/memories/:id#health', '/v1/memories/:id%00', '/health?/v1/memories/:id'],
+  ...['http://evil.example/v1/memories/:id', 'http://evil.example/health/../v1/memories/:id'],
+  ...['http://user:pass@localhost/v1/memories/:id', '/v1/memories?userId=u', '/v1/memories/:id?'],
+  ...['/v1/memories/:id/', '/v1/memories/:id/.', '/v1/memories/:id%2f', '/V1/MEMORIES/:id'],
+  ...['/openapi.json/../v1/memories/:id', '/health\\..\\v1\\memories\\:id'],
+  ...['/health%00/v1/memories/:id'],
   ...['/v1/memories/../../health', '/v1/%2e%2e/health', '/%76%31/memories?userId=u'],
   ...['/v1/memories%2f', '/v1/memories/%00', '/v1/memories/%ff', '/v1/memories/%'],
   ...['/v1/memories/%zz', '/v1/memories/a%2fstatus', '/v1/memories/__proto__'],
@@ -20,7 +29,7 @@ export const paths = [
 
 export const hosts = [
   ...['', ' ', 'a b', '[::1', '[::1]:99999', 'x:port', 'localhost:-1', 'a/b', '%', 'user@host'],
-  ...['é.example', 'http://x', 'x'.repeat(3_000), '..'],
+  ...['é.example', 'http://x', 'x'.repeat(3_000), '..', 'x/health?', 'evil.example/health#'],
 ];
 
 const get = (path: string, ...lines: string[]) =>
@@ -34,20 +43,32 @@ const saveOf = (body: string, ...lines: string[]) =>
 const chunks = (text: string) => saveWith(json, 'Transfer-Encoding: chunked') + text;
 
 /** `null` among the expected statuses permits a connection closed without a response. */
-export const pieces: [name: string, text: string, ...expected: (number | null)[]][] = [
+type Piece = [name: string, text: string, ...expected: (number | null)[]];
+const unknown = [400, 404, 405, 501, null];
+const wrong = 'Authorization: Bearer x';
+
+export const pieces: Piece[] = [
   ['no Host', 'GET /health HTTP/1.1\n\n'],
   ['two Host headers', 'GET /health HTTP/1.1\nHost: a\nHost: b\n\n'],
   ['HTTP/1.0', 'GET /health HTTP/1.0\n\n'],
   ['HTTP/0.9', 'GET /health\n'],
   ['an HTTP/2 preface', 'PRI * HTTP/2.0\n\nSM\n\n'],
-  ...['BREW /v1/memories', 'TRACE /v1/memories', 'CONNECT localhost:80', 'HEAD /v1/users'].map(
-    (line): [string, string] => [line, `${line} HTTP/1.1\nHost: x\n<auth>\n\n`],
+  ...['BREW', 'TRACE', 'PROPFIND', 'CONNECT', 'HEAD'].map(
+    (method): Piece => [method, `${method} /v1/memories HTTP/1.1\nHost: x\n<auth>\n\n`, ...unknown],
   ),
+  ['CONNECT to a host', 'CONNECT localhost:80 HTTP/1.1\nHost: x\n<auth>\n\n'],
   ['a header with NUL', get('/health', 'X-Nul: a\0b')],
   ['a header without a colon', get('/health', 'nonsense')],
   ['a space before the colon', get('/health', 'X-Space : 1')],
   ['a folded header', get('/health', 'X-Fold: a', ' b')],
-  ['two Authorization headers', get('/v1/memories?userId=u', 'Authorization: Bearer x')],
+  ['a valid key, then a wrong one', get('/v1/key', 'Authorization: Bearer x'), 400, 401, 429],
+  [
+    'a wrong key, then a valid one',
+    get('/v1/key', '<auth>').replace('<auth>', wrong),
+    400,
+    401,
+    429,
+  ],
   ['a well-formed body', saveOf(good), 201],
   ['two equal Content-Lengths', saveOf(good, `Content-Length: ${good.length}`), 201],
   ['two different Content-Lengths', saveOf(good, 'Content-Length: 3'), 400, null],

@@ -8,49 +8,30 @@ import { until } from '../support/until.ts';
 
 const server = await withProject();
 
-test('returns 200 for a saved memory: complete, without attempts', async () => {
-  const { id, createdAt, updatedAt } = await save(server, newUser());
-  expect(await getStatus(server, id)).toEqual({
-    memoryId: id,
-    status: 'complete',
-    chunksComplete: 1,
-    chunksTotal: 1,
-    attempts: 0,
-    errorMessage: null,
-    createdAt,
-    updatedAt,
-  });
-});
-
-test('returns 200 for a record whose task is running: processing, without chunks', async () => {
-  const { memoryId } = await leaseRecord(server);
-  const { createdAt, updatedAt } = await getMemory(server, memoryId);
-  expect(await getStatus(server, memoryId)).toEqual({
-    memoryId,
-    status: 'processing',
-    chunksComplete: 0,
-    chunksTotal: 0,
-    attempts: 1,
-    errorMessage: null,
-    createdAt,
-    updatedAt,
-  });
-});
-
-test('returns 200 for a record that failed, with the reason', async () => {
-  const { memoryId, fail } = await leaseRecord(server);
-  await fail('no luck');
-  const status = await getStatus(server, memoryId);
-  expect(status).toMatchObject({ status: 'failed', attempts: 1, errorMessage: 'no luck' });
-  expect(await getMemory(server, memoryId)).toMatchObject({ status: 'failed' });
+test('shows the chunks of a saved memory, and the attempts and the error of a record', async () => {
+  const saved = await save(server, newUser());
+  const running = await leaseRecord(server);
+  const failed = await leaseRecord(server);
+  await failed.fail('no luck');
+  const none = { chunksComplete: 0, chunksTotal: 0, attempts: 1, errorMessage: null };
+  for (const [memoryId, shown] of [
+    [saved.id, { status: 'complete', ...none, chunksComplete: 1, chunksTotal: 1, attempts: 0 }],
+    [running.memoryId, { status: 'processing', ...none }],
+    [failed.memoryId, { status: 'failed', ...none, errorMessage: 'no luck' }],
+  ] as const) {
+    const { status, createdAt, updatedAt } = await getMemory(server, memoryId);
+    const expected = { memoryId, ...shown, createdAt, updatedAt };
+    expect(await getStatus(server, memoryId)).toEqual(expected);
+    expect(status).toBe(shown.status);
+  }
 });
 
 test('is correct from the acceptance of a record until its completion', async () => {
-  const text = 'A sentence of some length. '.repeat(20_000);
-  const { memoryId } = await ingest(server, '/v1/ingest/document', {
+  const record = {
     userId: newUser(),
-    data: { text },
-  });
+    data: { text: 'A sentence of some length. '.repeat(20_000) },
+  };
+  const { memoryId } = await ingest(server, '/v1/ingest/document', record);
   let before = 0;
   const done = await until(async () => {
     const status = await getStatus(server, memoryId);

@@ -1,5 +1,8 @@
+import { expect } from 'bun:test';
 import { exampleMemory } from '../../sdk/contract/memory.ts';
 import { type OperationName, operations } from '../../sdk/contract/operations.ts';
+import { type Answer, ask, newUser, save } from './http.ts';
+import type { TestServer } from './server.ts';
 
 /** A user, and the id and text of one of the user's memories. A null `userId` is not sent. */
 export type Target = { userId: string | null; id: string; text: string };
@@ -63,8 +66,36 @@ export function isWrite(name: OperationName): boolean {
 export const byId = named.filter((name) => operations[name].path.includes(':id'));
 /** Operations whose invalid items fail individually. */
 export const ofItems: OperationName[] = ['ingest.batch', 'import'];
-/** Operations on memories of many users. A key bound to a user reads only that user's memories. */
-export const ofMany: OperationName[] = ['users', 'statusMany'];
+/** Operations on memories of many users. */
+const ofMany: OperationName[] = ['users', 'statusMany'];
 export const byUser = named.filter(
   (name) => !byId.includes(name) && !ofItems.includes(name) && !ofMany.includes(name),
 );
+
+/** Performs an operation on the target, with the key of `as`. */
+export function perform(as: TestServer, name: OperationName, target: Target): Promise<Answer> {
+  const request = requests[name]?.(target);
+  if (request === undefined) throw new Error(`${name} has no request here`);
+  const { path, body } = request;
+  return ask(as, operations[name].method, path, body === undefined ? {} : { body });
+}
+
+/** Creates a user with one memory, whose text is unique. */
+export async function newTarget(server: TestServer): Promise<Target & { userId: string }> {
+  const text = `text${crypto.randomUUID().replaceAll('-', '')}`;
+  const { userId, id } = await save(server, newUser(), text);
+  return { userId, id, text };
+}
+
+export async function contentsOf({ client }: TestServer, userId: string): Promise<string[]> {
+  const { items } = await client.list({ userId, limit: 100 });
+  return items.map(({ content }) => content);
+}
+
+export function expectHidden(answer: Answer, { id, text, userId }: Target): void {
+  // `notFound` repeats the requested ids, so only `id` and `memoryId` fields are checked.
+  expect(answer.text).not.toContain(text);
+  expect(answer.text).not.toContain(`"userId":"${userId}"`);
+  expect(answer.text).not.toContain(`"id":"${id}"`);
+  expect(answer.text).not.toContain(`"memoryId":"${id}"`);
+}
