@@ -4,37 +4,48 @@ import { ask, bodyOf, expectError, getMemory, getPage, newUser, save } from '../
 import { goodMetadata, goodTexts } from '../support/inputs.ts';
 import { withProject } from '../support/server.ts';
 import { until } from '../support/until.ts';
+import { essence, saveOf, sendKeyed } from '../support/writes.ts';
 
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 const server = await withProject();
 
-function patch(id: string, body: object) {
-  return ask(server, 'PATCH', `/v1/memories/${id}`, { body });
-}
+const post = (body: object) => ask(server, 'POST', '/v1/memories', { body });
+const patch = (id: string, body: object) => ask(server, 'PATCH', `/v1/memories/${id}`, { body });
+
+const none = { source: null, externalId: null, occurredAt: null, expiresAt: null };
+const all = { source: 'agent', externalId: 'diet', occurredAt: '2026-05-08' };
+const converted = { ...all, occurredAt: '2026-05-08T00:00:00.000Z' };
+const expiry = { expiresAt: '2096-05-08T12:00:00.5+02:00' };
 
 describe('POST /v1/memories', () => {
-  test('returns 201 with the whole memory, and its id as memoryId', async () => {
-    const userId = newUser();
-    const sent = { userId, content: 'Prefers dark mode', metadata: { channel: 'chat' } };
+  test.each<[name: string, fields: object, stored: object]>([
+    ['the required fields', {}, { metadata: {}, ...none }],
+    [
+      'all fields',
+      { metadata: { channel: 'chat' }, ...all, ...expiry },
+      { metadata: { channel: 'chat' }, ...converted, expiresAt: '2096-05-08T10:00:00.500Z' },
+    ],
+  ])('returns 201 with the whole memory, and its id as memoryId: %s', async (_, fields, stored) => {
+    const sent = { userId: newUser(), content: 'Prefers dark mode', ...fields };
     const before = Date.now();
-    const answer = await ask(server, 'POST', '/v1/memories', { body: sent });
-    const { id, createdAt } = bodyOf<SavedMemory>(answer, 201);
-    expect(answer.body).toEqual({
+    const answer = await post(sent);
+    const { memoryId, ...memory } = bodyOf<SavedMemory>(answer, 201);
+    expect<object>(memory).toEqual({
       ...sent,
+      ...stored,
       id: expect.stringMatching(/^mem_\w+$/),
-      memoryId: id,
       type: 'memory',
-      source: null,
-      externalId: null,
       status: 'complete',
       version: 1,
-      occurredAt: null,
-      expiresAt: null,
       createdAt: expect.stringMatching(time),
-      updatedAt: createdAt,
+      updatedAt: memory.createdAt,
     });
-    expect(Date.parse(createdAt)).toBeWithin(before, Date.now() + 1);
+    expect(memoryId).toBe(memory.id);
+    expect(answer.headers.get('location')).toBe(`/v1/memories/${memoryId}`);
+    expect(answer.headers.get('etag')).toBe('"1"');
+    expect(Date.parse(memory.createdAt)).toBeWithin(before, Date.now() + 1);
+    expect(await getMemory(server, memoryId)).toEqual(memory);
   });
 
   test('creates two memories from the same body without an idempotency key', async () => {
@@ -42,6 +53,24 @@ describe('POST /v1/memories', () => {
     const [one, two] = [await save(server, userId), await save(server, userId)];
     expect(one.id).not.toBe(two.id);
     expect((await getPage(server, userId)).items).toHaveLength(2);
+  });
+
+  test('replaces all but id and createdAt if source and externalId are known, with 200', async () => {
+    const userId = newUser();
+    const first = saveOf(userId, 'vegan', { ...all, ...expiry, metadata: { a: 1 } });
+    const created = await sendKeyed(server, first, userId);
+    const { memoryId, ...former } = bodyOf<SavedMemory>(created, 201);
+    const { source, externalId } = all;
+    const answer = await post({ userId, source, externalId, content: 'vegetarian' });
+    const replaced = bodyOf<SavedMemory>(answer, 200);
+    expect(answer.headers.get('etag')).toBe('"2"');
+    expect(answer.headers.get('location')).toBeNull();
+    const cleared = { metadata: {}, occurredAt: null, expiresAt: null };
+    const { updatedAt } = replaced;
+    const changed = { content: 'vegetarian', version: 2, updatedAt, ...cleared };
+    expect(replaced).toEqual({ ...former, memoryId, ...changed });
+    expect((await getPage(server, userId)).items).toHaveLength(1);
+    expect(essence(await sendKeyed(server, first, userId))).toEqual(essence(created));
   });
 
   test.each(goodTexts(65_536))('content is returned unchanged: %s', async (_, content) => {
@@ -56,10 +85,11 @@ describe('POST /v1/memories', () => {
   });
 
   test.each(goodMetadata)('metadata is returned unchanged: %s', async (_, metadata) => {
-    const body = { userId: newUser(), content: 'x', metadata };
-    const answer = await ask(server, 'POST', '/v1/memories', { body });
-    const saved = bodyOf<SavedMemory>(answer, 201);
-    expect(saved.metadata).toEqual(body.metadata as Memory['metadata']);
+    const saved = bodyOf<SavedMemory>(
+      await post({ userId: newUser(), content: 'x', metadata }),
+      201,
+    );
+    expect<object>(saved.metadata).toEqual(metadata);
     expect((await getMemory(server, saved.id)).metadata).toEqual(saved.metadata);
   });
 });
@@ -71,28 +101,29 @@ test('HEAD /v1/memories/:id returns the status without a body', async () => {
 });
 
 test('PATCH /v1/memories/:id returns 200 with the new content, and keeps the metadata if none is sent', async () => {
-  const body = { userId: newUser(), content: 'old', metadata: { a: 1 } };
-  const saved = bodyOf<SavedMemory>(await ask(server, 'POST', '/v1/memories', { body }), 201);
-  const { memoryId, updatedAt: _, ...kept } = saved;
+  const sent = { userId: newUser(), content: 'old', metadata: { a: 1 } };
+  const { memoryId, ...saved } = bodyOf<SavedMemory>(await post(sent), 201);
   await until(() => Date.now() > Date.parse(saved.createdAt));
   const updated = bodyOf<Memory>(await patch(memoryId, { content: 'new' }), 200);
   const changed = { content: 'new', version: 2, updatedAt: expect.stringMatching(time) };
-  expect(updated).toEqual({ ...kept, ...changed });
+  expect(updated).toEqual({ ...saved, ...changed });
   expect(Date.parse(updated.updatedAt)).toBeGreaterThan(Date.parse(saved.createdAt));
   expect(await getMemory(server, memoryId)).toEqual(updated);
-  expect((await getPage(server, body.userId)).items).toEqual([updated]);
 });
 
 test('DELETE /v1/memories/:id returns 204 without a body, and no read finds the memory', async () => {
-  const userId = newUser();
-  const { id } = await save(server, userId);
+  const { id, userId } = await save(server, newUser());
   const path = `/v1/memories/${id}`;
   const answer = await ask(server, 'DELETE', path);
   expect(answer).toMatchObject({ status: 204, text: '' });
   expect(answer.headers.get('content-type')).toBeNull();
-  expectError(await ask(server, 'GET', path), 404, 'not_found');
-  expectError(await ask(server, 'GET', `${path}/status`), 404, 'not_found');
-  expectError(await patch(id, { content: 'x' }), 404, 'not_found');
-  expectError(await ask(server, 'DELETE', path), 404, 'not_found');
+  for (const again of [
+    await ask(server, 'GET', path),
+    await ask(server, 'GET', `${path}/status`),
+    await patch(id, { content: 'x' }),
+    await ask(server, 'DELETE', path),
+  ]) {
+    expectError(again, 404, 'not_found');
+  }
   expect((await getPage(server, userId)).items).toEqual([]);
 });

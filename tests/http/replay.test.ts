@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test';
-import type { Accepted } from '../../sdk/contract/ingest.ts';
-import type { SavedMemory } from '../../sdk/contract/memory.ts';
-import { ask, bodyOf, expectError, newUser } from '../support/http.ts';
+import { type OperationName, operations } from '../../sdk/contract/operations.ts';
+import { documented, documentOf, jsonOf, misfit } from '../support/document.ts';
+import { ask, bodyOf, expectError, newUser, save } from '../support/http.ts';
+import { requests } from '../support/operation-requests.ts';
 import { withServer } from '../support/server.ts';
 import {
   completeMemories,
@@ -18,65 +19,40 @@ const server = await withServer();
 
 const canary = 'canary text';
 
-function updateOf(id: string, content: string) {
-  return { method: 'PATCH', path: `/v1/memories/${id}`, body: { content } };
-}
-
-function deleteOf(id: string) {
-  return { method: 'DELETE', path: `/v1/memories/${id}` };
-}
-
-/** The requests that ingest one record: the path, and the fields beside the user and the key. */
-const ingests: [path: string, more: object][] = [
-  ['/v1/ingest/support', { data: { subject: canary, comments: [] } }],
-  ['/v1/ingest/document', { data: { text: canary } }],
-  ['/v1/ingest/chat', { messages: [{ role: 'user', content: canary }] }],
-  ['/v1/ingest', { type: 'event', data: { name: canary } }],
+/** The operations whose stored responses are cut down when the memory is deleted. */
+const cutDown: OperationName[] = [
+  ...(['save', 'update'] as const),
+  ...(['ingest.support', 'ingest.document', 'ingest.chat', 'ingest.record'] as const),
 ];
 
 /** Sends a request and changes what it wrote. Then returns what checks a replay of it. */
 type Case = [name: string, begin: () => Promise<() => Promise<void>>];
 
 const cases: Case[] = [
-  [
-    'of a save or an update, after a delete, has the old status but no text',
-    async () => {
-      const userId = newUser();
-      const saved = await sendKeyed(server, saveOf(userId, canary), userId);
-      const { id } = bodyOf<SavedMemory>(saved, 201);
-      const update = updateOf(id, `${canary} 2`);
-      bodyOf(await sendKeyed(server, update, `${userId}-u`), 200);
-      bodyOf(await sendKeyed(server, deleteOf(id), `${userId}-d`), 204);
-      return async () => {
-        const cut = { id, memoryId: id, deleted: true };
-        const again = [
-          await sendKeyed(server, saveOf(userId, canary), userId),
-          await sendKeyed(server, update, `${userId}-u`),
-        ];
-        expect(again.map(({ status }) => status)).toEqual([201, 200]);
-        expect(again.map(({ body }) => body)).toEqual([cut, cut]);
-        expect(again.map(markOf)).toEqual(['replayed', 'replayed']);
-        const deleted = await sendKeyed(server, deleteOf(id), `${userId}-d`);
-        expect([deleted.status, markOf(deleted)]).toEqual([204, 'replayed']);
-        expect(await completeMemories(server, userId)).toEqual([]);
-      };
-    },
-  ],
-  ...ingests.map(
-    ([path, more]): Case => [
-      `of POST ${path}, after a delete, names only the memory and creates none`,
+  ...cutDown.map(
+    (name): Case => [
+      `of ${name}, after a delete, is documented and names only the memory`,
       async () => {
-        const userId = newUser();
-        const body = { userId, source: canary, externalId: canary, ...more };
-        const request = { method: 'POST', path, body };
-        const first = await sendKeyed(server, request, userId);
-        const { memoryId } = bodyOf<Accepted>(first, 202);
-        bodyOf(await ask(server, 'DELETE', `/v1/memories/${memoryId}`), 204);
+        const { userId, id } = await save(server, newUser(), canary);
+        const { path = '', body } = requests[name]?.({ userId, id, text: canary }) ?? {};
+        const names = name === 'update' ? {} : { source: canary, externalId: canary };
+        const write = { method: operations[name].method, path, body: { ...body, ...names } };
+        const first = await sendKeyed(server, write, userId);
+        const { memoryId = id } = first.body as { memoryId?: string };
+        const remove = { method: 'DELETE', path: `/v1/memories/${memoryId}` };
+        bodyOf(await sendKeyed(server, remove, `${userId}-d`), 204);
         return async () => {
-          const again = await sendKeyed(server, request, userId);
+          const again = await sendKeyed(server, write, userId);
           const text = JSON.stringify({ id: memoryId, memoryId, deleted: true });
-          expect(essence(again)).toEqual({ ...essence(first), text });
-          expect(await completeMemories(server, userId)).toEqual([]);
+          expect(essence(again)).toEqual({ ...essence(first), text, etag: null });
+          expect(markOf(again)).toBe('replayed');
+          const { schema = {} } = jsonOf(documentOf(name).responses[again.status]);
+          for (const answer of [first, again]) expect(misfit(schema, answer.body)).toBeNull();
+          expect(misfit(schema, { id })).toBeString();
+          const removed = await sendKeyed(server, remove, `${userId}-d`);
+          expect([removed.status, markOf(removed)]).toEqual([204, 'replayed']);
+          const left = (await completeMemories(server, userId)).map((one) => one.id);
+          expect(left).toEqual(memoryId === id ? [] : [id]);
         };
       },
     ],
@@ -109,13 +85,13 @@ const cases: Case[] = [
     'of a used key with another request, after a delete, is rejected',
     async () => {
       const userId = newUser();
-      const { id } = bodyOf<SavedMemory>(
-        await sendKeyed(server, saveOf(userId, canary), userId),
-        201,
-      );
+      const { id } = (await sendKeyed(server, saveOf(userId, canary), userId)).body as {
+        id: string;
+      };
       bodyOf(await ask(server, 'DELETE', `/v1/memories/${id}`), 204);
       return async () => {
-        const other = await sendKeyed(server, updateOf(id, 'x'), userId);
+        const update = { method: 'PATCH', path: `/v1/memories/${id}`, body: { content: 'x' } };
+        const other = await sendKeyed(server, update, userId);
         expectError(other, 400, 'idempotency_key_reused');
       };
     },
@@ -131,4 +107,11 @@ test('all of these are the same after a restart', async () => {
   for (const [, begin] of cases) checks.push(await begin());
   await server.restart();
   for (const check of checks) await check();
+});
+
+test("only responses with a memory's data have a second schema", () => {
+  const several = documented.filter(({ responses }) =>
+    JSON.stringify(Object.values(responses)).includes('"anyOf"'),
+  );
+  expect(several).toEqual(cutDown.map(documentOf));
 });

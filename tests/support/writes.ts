@@ -100,5 +100,5 @@ export function saveOf(userId: string, content = 'x', more: object = {}): WriteR
 /** The parts of a response that a replay must repeat. */
 export function essence({ status, text, headers }: Answer) {
   const [type, location] = [headers.get('content-type'), headers.get('location')];
-  return { status, text, type, location };
+  return { status, text, type, location, etag: headers.get('etag') };
 }
