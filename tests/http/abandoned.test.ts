@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { slowMs, slowsThread } from '../storage/faulty-threads.ts';
 import { type Answer, ask, bodyOf, expectError } from '../support/http.ts';
 import { type TestServer, withServer } from '../support/server.ts';
-import { head } from '../support/socket.ts';
+import { dial, head } from '../support/socket.ts';
 import { importable } from '../support/writes.ts';
 
 const server = await withServer({}, [join(import.meta.dir, '../storage/faulty-threads.ts')]);
@@ -46,8 +46,7 @@ function itemsOf(answer: Answer | undefined): unknown[] {
 
 /** Sends a search and reads only the beginning of the response. */
 async function beginToRead(): Promise<Socket> {
-  const { hostname, port } = new URL(server.url);
-  const socket = connect(Number(port), hostname);
+  const socket = dial(server);
   socket.write(head(server, 'GET', search));
   await once(socket, 'data');
   return socket.pause();
@@ -74,8 +73,7 @@ const firstPage = '/v1/export?userId=u';
 
 /** Leaves before a reader thread has returned the page. */
 async function leaveEarly(): Promise<void> {
-  const { hostname, port } = new URL(server.url);
-  const socket = connect(Number(port), hostname);
+  const socket = dial(server);
   await once(socket, 'connect');
   socket.write(head(server, 'GET', firstPage), () => socket.destroy());
   await once(socket, 'close');

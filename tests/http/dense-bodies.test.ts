@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { type Answer, askRaw, bodyOf, expectInvalid, newUser } from '../support/http.ts';
+import { askRaw, bodyOf, expectInvalid, newUser } from '../support/http.ts';
 import { withProject } from '../support/server.ts';
 
 /* Bodies that are expensive to parse: deeply nested, or with very many values or fields. */
@@ -11,23 +11,19 @@ const levels = (count: number) => '['.repeat(count) + ']'.repeat(count);
 const fields = (count: number) => Array.from({ length: count }, (_, at) => `"k${at}":1`).join(',');
 const zeros = (count: number) => Array(count).fill(0).join(',');
 
-function post(path: string, body: string, headers: Record<string, string> = {}): Promise<Answer> {
-  return askRaw(server, 'POST', path, body, headers);
-}
+const post = (path: string, body: string, headers = {}) =>
+  askRaw(server, 'POST', path, body, headers);
 
 const event = (data: string) => `{"userId":"u","type":"event","data":{"name":"n"${data}}}`;
+const tooDeep = 'the JSON must be at most 32 levels deep';
 const endpoints = ['/v1/memories', '/v1/ingest', '/v1/ingest/batch', '/v1/import'];
 
 describe.each(endpoints)('POST %s', (path) => {
   test.each([
-    ['33 levels', levels(33), 'the JSON must be at most 32 levels deep'],
-    ['100,000 levels', levels(100_000), 'the JSON must be at most 32 levels deep'],
-    ['levels that are never closed', '['.repeat(1_000), 'the JSON must be at most 32 levels deep'],
-    [
-      '33 levels in an item',
-      `{"items":[${levels(31)}]}`,
-      'the JSON must be at most 32 levels deep',
-    ],
+    ['33 levels', levels(33), tooDeep],
+    ['100,000 levels', levels(100_000), tooDeep],
+    ['levels that are never closed', '['.repeat(1_000), tooDeep],
+    ['33 levels in an item', `{"items":[${levels(31)}]}`, tooDeep],
     ['200,001 values', `[${zeros(200_000)}]`, 'the JSON must contain at most 200000 values'],
     ['20,001 fields', `{${fields(20_001)}}`, 'a record must contain at most 20000 fields'],
   ])('returns 400 for %s', async (_, body, message) => {
@@ -54,9 +50,7 @@ describe('bodies within the limits are validated by field', () => {
   });
 
   test('a batch of 150,000 fields is accepted, also under an idempotency key', async () => {
-    const items = Array(1_000)
-      .fill(event(`,${fields(150)}`))
-      .join(',');
+    const items = Array.from({ length: 1_000 }, () => event(`,${fields(150)}`)).join();
     const key = { 'idempotency-key': newUser() };
     const answer = await post('/v1/ingest/batch', `{"items":[${items}]}`, key);
     expect(bodyOf<{ accepted: number }>(answer, 202).accepted).toBe(1_000);

@@ -88,3 +88,10 @@ describe.each(invalid)('the parameter %p', (field, routes, values) => {
 test('no rejected erasure has deleted anything', async () => {
   expect((await getPage(server, 'u')).items).toHaveLength(1);
 });
+
+test('every cursor that was not issued gets the same message', async () => {
+  for (const cursor of ['x', cursors.at(-1)]) {
+    const { text } = await ask(server, 'GET', `/v1/memories?userId=u&cursor=${cursor}`);
+    expect(text).toContain('was not issued by this service; start again without a cursor');
+  }
+});

@@ -88,27 +88,41 @@ describe('GET /v1/stats', () => {
 });
 
 describe('GET /v1/users', () => {
+  const names = ['many', 'large', 'Zoe', 'ümit', 'a b&c'];
   beforeEach(async () => {
-    for (const content of ['x', 'x', 'x']) await save(project, 'many', content);
-    for (const content of ['語'.repeat(50), 'x']) await save(project, 'large', content);
-    await save(project, 'small', 'x');
+    for (const content of ['x', 'x']) await save(project, 'many', content);
+    for (const userId of names) {
+      await save(project, userId, userId === 'large' ? '語'.repeat(50) : 'x');
+    }
     await save(server, 'of-another-project', 'x'.repeat(1_000));
   });
 
   test.each([
-    ['userId', ['large', 'many', 'small']],
-    ['memories', ['many', 'large', 'small']],
-    ['bytes', ['large', 'many', 'small']],
+    ['userId', names.toSorted()],
+    ['memories', ['many', 'Zoe', 'a b&c', 'large', 'ümit']],
+    ['bytes', ['large', 'many', 'Zoe', 'a b&c', 'ümit']],
   ])('by %s', async (order, expected) => {
-    const { items, nextCursor } = await usersOf(project, `order=${order}`);
-    expect(items.map(({ userId }) => userId)).toEqual(expected);
-    const byUser = Object.fromEntries(
-      items.map(({ userId, memories, bytes }) => [userId, [memories, bytes]]),
-    );
-    expect(byUser).toEqual({ many: [3, 9], large: [2, 155], small: [1, 3] });
-    expect(nextCursor).toBeNull();
+    const page = await usersOf(project, `order=${order}`);
+    const counts: Record<string, object> = {
+      many: { memories: 3, bytes: 9 },
+      large: { memories: 1, bytes: 152 },
+    };
+    const users = expected.map((userId) => ({
+      userId,
+      ...(counts[userId] ?? { memories: 1, bytes: 3 }),
+      lastCreatedAt: expect.stringMatching(/^20.+Z$/),
+    }));
+    expect(page).toEqual({ items: users, nextCursor: null } as never);
     const first = await usersOf(project, `order=${order}&limit=1`);
-    expect(first.items).toEqual(items.slice(0, 1));
+    expect(first.items).toEqual(page.items.slice(0, 1));
+  });
+
+  test('is documented as a list of users with at least one memory', async () => {
+    const schema = { $ref: '#/components/schemas/UserPage' };
+    const page = await usersOf(project, '');
+    expect(misfit(schema, page)).toBeNull();
+    const none = page.items.map((user) => ({ ...user, memories: 0 }));
+    expect(misfit(schema, { ...page, items: none })).toContain('/items/0/memories');
   });
 
   test.each(['userId', 'memories', 'bytes'])(

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { accept, list } from '../mcp/messages.ts';
 import { askRaw, expectError } from '../support/http.ts';
 import { sendRaw } from '../support/raw.ts';
 import { startTestServer, withServer } from '../support/server.ts';
-import { head } from '../support/socket.ts';
+import { dial, head } from '../support/socket.ts';
 import { until } from '../support/until.ts';
 
 /* Large bodies wait until memory is free for them. A stalled client blocks only its own project. */
@@ -20,11 +20,9 @@ const path = '/v1/ingest/document';
 
 /** Starts a request that declares a large body, sends part of the body and lets it be read. */
 async function stall(sentBytes: number, declaredBytes = bodyBytes, at = server): Promise<Socket> {
-  const { hostname, port } = new URL(at.url);
   const lines = ['Content-Type: application/json', `Content-Length: ${declaredBytes}`];
   const begin = head(at, 'POST', path, ...lines) + ' '.repeat(sentBytes);
-  const socket = connect(Number(port), hostname);
-  socket.on('error', () => {});
+  const socket = dial(at);
   await new Promise<void>((resolve) => {
     socket.on('connect', () => socket.write(begin, () => resolve()));
   });

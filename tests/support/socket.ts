@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { type Answer, readAnswer } from './http.ts';
 import type { TestServer } from './server.ts';
@@ -9,6 +9,12 @@ export const hasIpv6 = Object.values(networkInterfaces())
   .some((one) => one?.address === '::1');
 
 type Part = string | Uint8Array;
+
+/** Opens a connection, whose errors are ignored. */
+export function dial({ url }: Pick<TestServer, 'url'>): Socket {
+  const { hostname, port } = new URL(url);
+  return connect({ host: hostname, port: Number(port) }).on('error', () => {});
+}
 
 /**
  * Sends all parts on a new connection. Returns the response, or null if the connection closed
@@ -42,11 +48,10 @@ function bytesOf(part: Part): Uint8Array {
 
 /** Returns the received text when the response is complete or the connection has closed. */
 function converse(server: TestServer, request: Uint8Array): Promise<string> {
-  const { hostname, port } = new URL(server.url);
   return new Promise((resolve) => {
     let received = '';
     let written = false;
-    const socket = connect({ host: hostname, port: Number(port) });
+    const socket = dial(server);
     function settle(): void {
       socket.destroy();
       resolve(received);
