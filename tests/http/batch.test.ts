@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
 import {
   ask,
@@ -12,8 +12,9 @@ import {
 } from '../support/http.ts';
 import { loneSurrogate } from '../support/inputs.ts';
 import { withProject } from '../support/server.ts';
+import { importable } from '../support/writes.ts';
 
-/* POST /v1/ingest/batch. */
+/* POST /v1/ingest/batch, and what the bodies of imports have in common with it. */
 
 const server = await withProject();
 
@@ -99,26 +100,32 @@ test('returns 202 even if every item fails', async () => {
   expect(answer.failed.map(({ index }) => index)).toEqual(badItems.map((_, index) => index));
 });
 
+const event = { type: 'event', userId: 'refused', data: { name: 'n' } };
+
 test('returns 202 with 1,000 items', async () => {
-  const userId = newUser();
-  const answer = await batch(Array(1_000).fill({ type: 'event', userId, data: { name: 'n' } }));
+  const answer = await batch(Array(1_000).fill({ ...event, userId: newUser() }));
   expect(answer).toMatchObject({ accepted: 1_000, failedCount: 0 });
   expect(new Set(answer.items.map(({ memoryId }) => memoryId)).size).toBe(1_000);
 });
 
-const good = { type: 'event', userId: 'refused', data: { name: 'n' } };
-test.each<[name: string, body: unknown, field: string]>([
-  ['a list', [good], ''],
-  ['null', null, ''],
-  ['no items', {}, 'items'],
-  ['items that are null', { items: null }, 'items'],
-  ['items that are an object', { items: { 0: good } }, 'items'],
-  ['an empty list of items', { items: [] }, 'items'],
-  ['1,001 items', { items: Array(1_001).fill(good) }, 'items'],
-  ['an unknown field', { items: [good], userId: 'refused' }, 'userId'],
-])('returns 400 for an invalid body: %s', async (_, body, field) => {
-  expectInvalid(await ask(server, 'POST', '/v1/ingest/batch', { body }), field);
-  expect((await getPage(server, 'refused')).items).toEqual([]);
+describe.each<[path: string, good: object]>([
+  ['/v1/ingest/batch', event],
+  ['/v1/import', importable('refused')],
+])('POST %s returns 400', (path, good) => {
+  test.each<[name: string, body: unknown, field: string]>([
+    ['a list', [good], ''],
+    ['null', null, ''],
+    ['an item', good, 'items'],
+    ['no items', {}, 'items'],
+    ['items that are null', { items: null }, 'items'],
+    ['items that are an object', { items: { 0: good } }, 'items'],
+    ['an empty list of items', { items: [] }, 'items'],
+    ['1,001 items', { items: Array(1_001).fill(good) }, 'items'],
+    ['an unknown field', { items: [good], nextCursor: null }, 'nextCursor'],
+  ])('for %s', async (_, body, field) => {
+    expectInvalid(await ask(server, 'POST', path, { body }), field);
+    expect((await getPage(server, 'refused')).items).toEqual([]);
+  });
 });
 
 test('a large body gets the same errors as a small one', async () => {

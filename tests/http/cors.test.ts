@@ -56,7 +56,8 @@ describe.each(allowed)('from %s', (origin) => {
     expect(corsHeaders(answer)).toEqual({
       ...ofOrigin,
       'access-control-expose-headers':
-        'x-request-id, idempotency-status, ratelimit, ratelimit-policy, retry-after, etag, location',
+        'x-request-id, idempotency-status, ratelimit, ratelimit-policy, retry-after, ' +
+        'etag, location',
     });
   });
 });

@@ -1,7 +1,5 @@
-import { describe, expect, test } from 'bun:test';
-import type { Accepted, BatchAccepted } from '../../sdk/contract/ingest.ts';
-import type { SavedMemory } from '../../sdk/contract/memory.ts';
-import { ask, bodyOf, newUser, whenComplete } from '../support/http.ts';
+import { expect, test } from 'bun:test';
+import { ask, ingest, newUser, whenComplete } from '../support/http.ts';
 import { probes, readsWithoutProbe, type Sought, whereFound } from '../support/reads.ts';
 import { withServer } from '../support/server.ts';
 
@@ -20,18 +18,18 @@ const passAnHour = () => {
 };
 
 /** Ingests a document, alone or in a batch. */
-async function ingested(more: object, { isBatch = false } = {}): Promise<Sought> {
+async function ingested(path: string, more: object = {}): Promise<Sought> {
   const userId = newUser();
-  const item = { type: 'document', userId, data: { text: `to ${word}` }, ...more };
-  const [path, body] = isBatch ? ['/v1/ingest/batch', { items: [item] }] : ['/v1/ingest', item];
-  const answer = bodyOf<Accepted & BatchAccepted>(await ask(server, 'POST', path, { body }), 202);
-  return { id: answer.memoryId ?? answer.items[0]?.memoryId, userId, word };
+  const record = { type: 'document', userId, data: { text: `to ${word}` }, ...more };
+  return { id: (await ingest(server, path, record)).memoryId, userId, word };
 }
 
 async function saved(more: object = {}): Promise<Sought> {
-  const userId = newUser();
-  const body = { userId, content: `to ${word}`, ...more };
-  const { id } = bodyOf<SavedMemory>(await ask(server, 'POST', '/v1/memories', { body }), 201);
+  const { id, userId } = await server.client.save({
+    userId: newUser(),
+    content: `to ${word}`,
+    ...more,
+  });
   return { id, userId, word };
 }
 
@@ -39,54 +37,44 @@ test('every read in the contract has a probe', () => {
   expect(readsWithoutProbe()).toEqual([]);
 });
 
-const ways: [how: string, make: () => Promise<Sought>][] = [
+test.each<[how: string, make: () => Promise<Sought>]>([
+  ['saved', () => saved({ expiresAt: inAnHour() })],
   [
-    'was saved with an expiry',
+    'replaced',
     async () => {
-      return saved({ expiresAt: inAnHour() });
+      const fields = { userId: newUser(), content: `to ${word}`, externalId: 'e' };
+      await server.client.save(fields);
+      const { id } = await server.client.save({ ...fields, expiresAt: inAnHour() });
+      return { id, userId: fields.userId, word };
     },
   ],
   [
-    'was replaced with one that expires',
-    async () => {
-      const body = { userId: newUser(), content: `to ${word}`, externalId: 'e' };
-      await ask(server, 'POST', '/v1/memories', { body });
-      const again = { body: { ...body, expiresAt: inAnHour() } };
-      const { id } = bodyOf<SavedMemory>(await ask(server, 'POST', '/v1/memories', again), 200);
-      return { id, userId: body.userId, word };
-    },
-  ],
-  [
-    'was updated with an expiry',
+    'updated',
     async () => {
       const sought = await saved();
-      const body = { expiresAt: inAnHour() };
-      await ask(server, 'PATCH', `/v1/memories/${sought.id}`, { body });
+      await server.client.update(sought.id, { expiresAt: inAnHour() });
       return sought;
     },
   ],
-  ['was ingested with an expiry', () => ingested({ expiresAt: inAnHour() })],
-  [
-    'was ingested in a batch with an expiry',
-    () => ingested({ expiresAt: inAnHour() }, { isBatch: true }),
-  ],
-];
-
-describe.each(ways)('a memory that %s', (_, make) => {
-  test('is found by every read and search before it expires, and by no read or search afterwards', async () => {
-    const sought = await make();
-    await whenComplete(server, sought.id);
-    expect(await whereFound(server, sought)).toEqual(everywhere);
-    passAnHour();
-    expect(await whereFound(server, sought)).toEqual([]);
-  });
+  ['ingested', () => ingested('/v1/ingest', { expiresAt: inAnHour() })],
+  ['ingested in a batch', () => ingested('/v1/ingest/batch', { expiresAt: inAnHour() })],
+])('no read finds a memory that was %s with an expiry, once it has expired', async (_, make) => {
+  const sought = await make();
+  await whenComplete(server, sought.id);
+  expect(await whereFound(server, sought)).toEqual(everywhere);
+  passAnHour();
+  expect(await whereFound(server, sought)).toEqual([]);
 });
 
 test.each<[how: string, erase: (sought: Sought) => [method: string, path: string]]>([
   ['deleted', ({ id }) => ['DELETE', `/v1/memories/${id}`]],
   ['erased with its user', ({ userId }) => ['DELETE', `/v1/memories?userId=${userId}`]],
 ])('no read finds a saved or ingested memory that was %s', async (_, erase) => {
-  for (const sought of [await saved(), await ingested({}), await ingested({}, { isBatch: true })]) {
+  const paths = ['/v1/ingest', '/v1/ingest/batch'];
+  for (const sought of [
+    await saved(),
+    ...(await Promise.all(paths.map((path) => ingested(path)))),
+  ]) {
     await whenComplete(server, sought.id);
     expect(await whereFound(server, sought)).toEqual(everywhere);
     const [method, path] = erase(sought);

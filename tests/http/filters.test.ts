@@ -1,12 +1,16 @@
 import { describe, expect, test } from 'bun:test';
 import type { Memory } from '../../sdk/contract/memory.ts';
-import { ask, bodyOf, getPage, ingest, newUser, save } from '../support/http.ts';
+import { ask, bodyOf, importAll, ingest, newUser, save, whenComplete } from '../support/http.ts';
 import { withProject } from '../support/server.ts';
+import { importable } from '../support/writes.ts';
+
+/* The filters of a list and a search. */
 
 const server = await withProject();
 
-async function saveWith(userId: string, content: string, metadata: object): Promise<void> {
-  bodyOf(await ask(server, 'POST', '/v1/memories', { body: { userId, content, metadata } }), 201);
+async function saveWith(userId: string, name: string, metadata: object): Promise<void> {
+  const body = { userId, content: `trip ${name}`, metadata };
+  bodyOf(await ask(server, 'POST', '/v1/memories', { body }), 201);
 }
 
 function withMetadata(...pairs: [key: string, value: string][]): string {
@@ -14,23 +18,44 @@ function withMetadata(...pairs: [key: string, value: string][]): string {
   return String(new URLSearchParams(named));
 }
 
-const contentsOf = (memories: Memory[]) => memories.map(({ content }) => content).sort();
+const doors = ['?limit=100', '/search?query=trip&limit=100'];
 
-describe('a list filtered by source and external id', async () => {
-  const userId = 'by-source';
-  await save(server, userId, 'saved');
+/** Returns which memories a list or a search finds, by the names after `trip` in their contents. */
+async function find(door: string, userId: string, query: string): Promise<string[]> {
+  const path = `/v1/memories${door}&userId=${userId}&${query}`;
+  const { items } = bodyOf<{ items: Memory[] }>(await ask(server, 'GET', path), 200);
+  return items.map(({ content }) => content.slice('trip '.length)).sort();
+}
+
+describe.each(doors)('GET /v1/memories%s by source, external id and status', async (door) => {
+  const userId = newUser();
+  await saveWith(userId, 'saved', {});
   const types = ['document', 'document', 'event', 'profile'] as const;
-  const data = { document: { text: 'd' }, event: { name: 'e' }, profile: { summary: 'p' } };
+  const data = {
+    document: { text: 'trip d' },
+    event: { name: 'trip e' },
+    profile: { summary: 'trip p' },
+  };
+  const ids: string[] = [];
   for (const [index, type] of types.entries()) {
     const externalKey = { source: index % 2 === 0 ? 'crm' : 'CRM', externalId: `${index}` };
-    await ingest(server, '/v1/ingest', { userId, type, ...externalKey, data: data[type] });
+    const record = { userId, type, ...externalKey, data: data[type] };
+    ids.push((await ingest(server, '/v1/ingest', record)).memoryId);
   }
-  const ticket = { subject: 't', comments: [], priority: 'high' };
-  await ingest(server, '/v1/ingest/support', { userId, externalId: '0', data: ticket });
-  await save(server, 'someone else', 'saved');
+  const ticket = { subject: 'trip t', comments: [], priority: 'high' };
+  const record = { userId, externalId: '0', data: ticket };
+  ids.push((await ingest(server, '/v1/ingest/support', record)).memoryId);
+  const lost = { ...importable(userId), id: `mem_lost_${userId}`, content: 'trip lost' };
+  await importAll(server, [{ ...lost, type: 'profile', status: 'failed', source: null }]);
+  await saveWith(newUser(), 'of someone else', {});
+  for (const id of ids) await whenComplete(server, id);
+  const isList = door === doors[0];
 
   test.each([
-    ['', ['d', 'd', 'e', 'p', 'saved', 't']],
+    ['', ['d', 'd', 'e', 'p', 'saved', 't', ...(isList ? ['lost'] : [])].sort()],
+    ['status=complete', ['d', 'd', 'e', 'p', 'saved', 't']],
+    ['status=failed', isList ? ['lost'] : []],
+    ['status=processing', []],
     ['type=memory', ['saved']],
     ['type=document', ['d', 'd']],
     ['type=ticket', ['t']],
@@ -46,12 +71,10 @@ describe('a list filtered by source and external id', async () => {
     ['type=document&source=crm&externalId=0', ['d']],
     ['type=event&source=crm&externalId=0', []],
     ['metadata[priority]=high', ['t']],
-    ['metadata[priority]=high&type=ticket&externalId=0&order=asc', ['t']],
+    ['metadata[priority]=high&type=ticket&externalId=0', ['t']],
     ['metadata[priority]=high&type=document', []],
-  ])('?%s', async (query, expected) => {
-    const { items, nextCursor } = await getPage(server, userId, query);
-    expect(contentsOf(items)).toEqual(expected);
-    expect(nextCursor).toBeNull();
+  ])('%s', async (query, expected) => {
+    expect(await find(door, userId, query)).toEqual(expected);
   });
 });
 
@@ -74,13 +97,12 @@ const sample = {
   quoted: '"\\ \' %_ \u2028',
 };
 
-describe('a list filtered by metadata', async () => {
-  const userId = 'by-metadata';
+describe.each(doors)('GET /v1/memories%s by metadata', async (door) => {
+  const userId = newUser();
   await saveWith(userId, 'sample', sample);
   await saveWith(userId, 'none', {});
   await saveWith(userId, 'other', { text: 'free', inner: 'x', key: 'text', value: 'pro' });
-  const find = async (...pairs: [string, string][]) =>
-    contentsOf((await getPage(server, userId, withMetadata(...pairs))).items);
+  const findWith = (...pairs: [string, string][]) => find(door, userId, withMetadata(...pairs));
 
   test.each<[key: string, ...values: string[]]>([
     ['text', 'pro'],
@@ -98,7 +120,7 @@ describe('a list filtered by metadata', async () => {
     ['ü 🧠', 'wide 🧠'],
     ['quoted', sample.quoted],
   ])('matches %s=%s', async (key, ...values) => {
-    for (const value of values) expect(await find([key, value])).toEqual(['sample']);
+    for (const value of values) expect(await findWith([key, value])).toEqual(['sample']);
   });
 
   test.each<[key: string, ...values: string[]]>([
@@ -119,26 +141,36 @@ describe('a list filtered by metadata', async () => {
     ['toString', ''],
     ['length', '0'],
   ])('does not match %s=%s', async (key, ...values) => {
-    for (const value of values) expect(await find([key, value])).toEqual([]);
+    for (const value of values) expect(await findWith([key, value])).toEqual([]);
   });
 
   test('requires all keys to match', async () => {
-    expect(await find(['text', 'pro'], ['number', '5'], ['list', 'a'])).toEqual(['sample']);
-    expect(await find(['text', 'pro'], ['inner', 'x'])).toEqual([]);
+    expect(await findWith(['text', 'pro'], ['number', '5'], ['list', 'a'])).toEqual(['sample']);
+    expect(await findWith(['text', 'pro'], ['inner', 'x'])).toEqual([]);
   });
 
   test('reflects an update of the metadata', async () => {
     const user = newUser();
-    await saveWith(user, 'x', { plan: 'free' });
-    const id = (await getPage(server, user)).items[0]?.id;
-    const body = { content: 'x', metadata: { plan: 'pro' } };
-    bodyOf(await ask(server, 'PATCH', `/v1/memories/${id}`, { body }), 200);
-    expect((await getPage(server, user, 'metadata[plan]=free')).items).toEqual([]);
-    expect((await getPage(server, user, 'metadata[plan]=pro')).items).toHaveLength(1);
+    const { id } = await save(server, user, 'trip changed');
+    await server.client.update(id, { metadata: { plan: 'free' } });
+    expect(await find(door, user, 'metadata[plan]=free')).toEqual(['changed']);
+    await server.client.update(id, { metadata: { plan: 'pro' } });
+    expect(await find(door, user, 'metadata[plan]=free')).toEqual([]);
+    expect(await find(door, user, 'metadata[plan]=pro')).toEqual(['changed']);
+  });
+
+  test('applies as many filters as fit into a URL', async () => {
+    const user = newUser();
+    const metadata = Object.fromEntries(Array.from({ length: 700 }, (_, n) => [`${n}`, '']));
+    await saveWith(user, 'with all', metadata);
+    await saveWith(user, 'with all but the last', { ...metadata, 699: 'x' });
+    // The filters are not percent-encoded, so more of them fit into the URL.
+    const filters = Object.keys(metadata).map((key) => `metadata[${key}]=`);
+    expect(await find(door, user, filters.join('&'))).toEqual(['with all']);
   });
 });
 
-describe.each(['?', '/search?query=trip&'])('GET /v1/memories%s', async (path) => {
+describe.each(doors)('GET /v1/memories%s by time', async (door) => {
   const userId = newUser();
   const days = [
     '2026-04-30T23:59:59.999Z',
@@ -149,7 +181,7 @@ describe.each(['?', '/search?query=trip&'])('GET /v1/memories%s', async (path) =
   for (const [index, occurredAt] of days.entries()) {
     await server.client.save({ userId, content: `trip ${index}`, occurredAt });
   }
-  await server.client.save({ userId, content: 'trip now' });
+  await saveWith(userId, 'now', {});
 
   test.each([
     ['from=2026-05-01&to=2026-06-01', ['1', '2']],
@@ -159,25 +191,6 @@ describe.each(['?', '/search?query=trip&'])('GET /v1/memories%s', async (path) =
     ['from=2026-06-01&to=2026-06-01', []],
     ['from=2026-06-02', ['now']],
   ])('%s finds memories by occurredAt, or createdAt if there is none', async (query, expected) => {
-    const answer = await ask(server, 'GET', `/v1/memories${path}userId=${userId}&${query}`);
-    const { items } = bodyOf<{ items: Memory[] }>(answer, 200);
-    expect(contentsOf(items)).toEqual(expected.map((name) => `trip ${name}`));
+    expect(await find(door, userId, query)).toEqual(expected);
   });
-});
-
-test('a list and a search apply as many filters as fit into a URL', async () => {
-  const userId = newUser();
-  const metadata = Object.fromEntries(Array.from({ length: 700 }, (_, n) => [`${n}`, '']));
-  await saveWith(userId, 'has them all', metadata);
-  await saveWith(userId, 'has them all but the last', { ...metadata, 699: 'x' });
-  // The filters are not percent-encoded, so more of them fit into the URL.
-  const filters = Object.keys(metadata).map((key) => `metadata[${key}]=`);
-  for (const of of ['', '/search']) {
-    const query = `userId=${userId}&${of === '' ? '' : 'query=all&'}${filters.join('&')}`;
-    const found = bodyOf<{ items: Memory[] }>(
-      await ask(server, 'GET', `/v1/memories${of}?${query}`),
-      200,
-    );
-    expect(contentsOf(found.items)).toEqual(['has them all']);
-  }
 });

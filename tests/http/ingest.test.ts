@@ -20,18 +20,20 @@ const endpoints: Endpoint[] = [
   ['/v1/ingest', 'conversation', { type: 'conversation', data: chat }],
   ['/v1/ingest', 'event', { type: 'event', data: { name: 'signed_up' } }],
   ['/v1/ingest', 'profile', { type: 'profile', data: { summary: 'A person' } }],
+  ['/v1/ingest/batch', 'event', { type: 'event', data: { name: 'signed_up' } }],
 ];
 
 describe.each(endpoints)('POST %s (%s)', (path, type, body) => {
-  test('returns 202 with the URL of the status, creates the memory and completes it', async () => {
+  test('returns 202, creates the memory and completes it; the same again changes nothing', async () => {
     const [source, externalId] = ['crm', 'x-1'];
     const metadata = { b: 1, a: 2 };
     const sent = { ...body, userId: newUser(), source, externalId, metadata };
-    const answer = await ask(server, 'POST', path, { body: sent });
-    const { memoryId } = bodyOf<Accepted>(answer, 202);
+    const accepted = await ingest(server, path, sent);
+    const { memoryId } = accepted;
+    const isBatch = path.endsWith('/batch');
+    const names = isBatch ? { index: 0 } : { source, externalId };
     const id = expect.stringMatching(/^mem_\w+$/);
-    expect(answer.body).toEqual({ memoryId: id, status: 'processing', source, externalId });
-    expect(answer.headers.get('location')).toBe(`/v1/memories/${memoryId}/status`);
+    expect<object>(accepted).toEqual({ memoryId: id, status: 'processing', ...names });
     const atOnce = await getMemory(server, memoryId);
     const listed = (await getPage(server, sent.userId)).items.map(({ id }) => id);
     expect(listed).toEqual([memoryId]);
@@ -41,7 +43,7 @@ describe.each(endpoints)('POST %s (%s)', (path, type, body) => {
     expect(done).toMatchObject({ id: memoryId, userId: sent.userId, type, source, externalId });
     // The same record again changes nothing.
     const again = await ingest(server, path, sent);
-    expect(again).toEqual({ memoryId, status: 'complete', source, externalId });
+    expect<object>(again).toEqual({ memoryId, status: 'complete', ...names });
     expect(await getMemory(server, memoryId)).toEqual(done);
   });
 });
@@ -118,6 +120,13 @@ const renderings: [name: string, type: string, data: object, content: string][] 
     'A person\ncity: Oslo\nage: 40',
   ],
 ];
+
+test('the response to a single record has the URL of its status', async () => {
+  const body = { userId: newUser(), data: { text: 'x' } };
+  const answer = await ask(server, 'POST', '/v1/ingest/document', { body });
+  const { memoryId } = bodyOf<Accepted>(answer, 202);
+  expect(answer.headers.get('location')).toBe(`/v1/memories/${memoryId}/status`);
+});
 
 describe('the content of an ingested memory', () => {
   test.each(renderings)('%s (%s)', async (_, type, data, content) => {

@@ -11,7 +11,7 @@ import {
 } from '../support/operation-requests.ts';
 import { type TestServer, withProject } from '../support/server.ts';
 
-/* No ids or text may leak to a key of another project, or to a key that is bound to another user. */
+/* No ids or text may leak to a key of another project, or to one bound to another user. */
 
 const server = await withProject();
 const theirs = { ...server, key: await server.createKey('strangers') };

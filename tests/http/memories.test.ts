@@ -119,7 +119,7 @@ test('DELETE /v1/memories/:id returns 204 without a body, and no read finds the 
   expect(answer.headers.get('content-type')).toBeNull();
   for (const again of [
     await ask(server, 'GET', path),
-    await ask(server, 'GET', `${path}/status`),
+    await ask(server, 'GET', `/v1/memories/${id}/status`),
     await patch(id, { content: 'x' }),
     await ask(server, 'DELETE', path),
   ]) {

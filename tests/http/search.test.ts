@@ -44,41 +44,6 @@ test('scores as if a deleted memory had never been there', async () => {
   expect(await scores('deleted')).toEqual(await scores('none-deleted'));
 });
 
-test('ranks JSON as text, because no key names a speaker', async () => {
-  const scores = async (userId: string, separator: string) => {
-    for (const text of ['Allergic to peanuts', 'Peanuts, and nothing but walnuts']) {
-      await server.client.save({ userId, content: `{"text":${separator}"${text}"}` });
-    }
-    const { items } = await search('peanuts walnuts', { userId });
-    return items.map(({ score }) => score);
-  };
-  expect(await scores('spaced', ' ')).toEqual(await scores('compact', ''));
-});
-
-test('accepts every filter of a list', async () => {
-  const save = (content: string, tag: string) =>
-    server.client.save({ userId: 'tagged', content, metadata: { tag, n: 7 } });
-  await save('a red balloon', 'x');
-  const blue = await save('a blue balloon', 'y');
-  const { memoryId } = await server.client.ingest.support({
-    userId: 'tagged',
-    source: 'desk',
-    externalId: '9',
-    data: { subject: 'Balloon lost', comments: [] },
-  });
-  await server.client.waitUntilComplete(memoryId);
-  async function found(filter: Record<string, string>) {
-    const { items } = await search('balloon', { userId: 'tagged', ...filter });
-    return items.map(({ id }) => id);
-  }
-  expect((await found({})).length).toBe(3);
-  expect(await found({ 'metadata[tag]': 'y', 'metadata[n]': '7' })).toEqual([blue.id]);
-  expect(await found({ type: 'ticket' })).toEqual([memoryId]);
-  expect(await found({ source: 'desk', externalId: '9' })).toEqual([memoryId]);
-  expect(await found({ source: 'Desk' })).toEqual([]);
-  expect(await found({ source: 'desk', externalId: '8' })).toEqual([]);
-});
-
 test('a document is found by its title, and by its last words', async () => {
   const text = `${'A sentence about nothing. '.repeat(2_000)}The end is a walrus.`;
   const data = { text, title: 'Handbook of moustaches' };

@@ -185,15 +185,3 @@ describe('GET /v1/tasks', () => {
     }
   });
 });
-
-test('a search can be for memories of one status', async () => {
-  const saved = complete('ada');
-  await importAll(project, [failed('ada'), saved]);
-  const search = async (status: string) => {
-    const query = new URLSearchParams({ userId: 'ada', query: saved.content, status });
-    const answer = await ask(project, 'GET', `/v1/memories/search?${query}`);
-    return idsOf(bodyOf<{ items: Memory[] }>(answer, 200));
-  };
-  expect(await search('complete')).toEqual([saved.id]);
-  expect(await search('failed')).toEqual([]);
-});

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test';
 import type { ErrorCode } from '../../sdk/contract/errors.ts';
-import type { Accepted } from '../../sdk/contract/ingest.ts';
+import type { Accepted, BatchAccepted } from '../../sdk/contract/ingest.ts';
 import type { Memory, SavedMemory } from '../../sdk/contract/memory.ts';
 import type { Page } from '../../sdk/contract/page.ts';
 import type { IngestStatus } from '../../sdk/contract/status.ts';
@@ -95,8 +95,15 @@ export async function save(server: TestServer, userId: string, content = 'a memo
   return bodyOf<SavedMemory>(answer, 201);
 }
 
-export async function ingest(server: TestServer, path: string, body: object) {
-  return bodyOf<Accepted>(await ask(server, 'POST', path, { body }), 202);
+/** Ingests a record, in a batch of its own if the path is that of batches. */
+export async function ingest(server: TestServer, path: string, record: object) {
+  const isBatch = path.endsWith('/batch');
+  const body = isBatch ? { items: [record] } : record;
+  const answer = await ask(server, 'POST', path, { body });
+  if (!isBatch) return bodyOf<Accepted>(answer, 202);
+  const { items, failed } = bodyOf<BatchAccepted>(answer, 202);
+  expect(failed).toEqual([]);
+  return { ...items[0] } as Pick<Accepted, 'memoryId' | 'status'>;
 }
 
 export async function importAll(server: TestServer, items: unknown[]) {
