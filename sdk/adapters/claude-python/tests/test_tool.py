@@ -21,9 +21,14 @@ EDIT = {"command": "str_replace", "path": "/memories/a.txt", "old_str": "tea", "
 
 
 class Tool(unittest.TestCase):
+    memory: Memory
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.memory = Memory()
+        cls.addClassCleanup(cls.memory.close)
+
     def setUp(self) -> None:
-        self.memory = Memory()
-        self.addCleanup(self.memory.close)
         self.tool = MemoryTool(self.memory, user_id=str(uuid.uuid4()))
 
     def test_a_file_is_a_memory_that_searches_find(self) -> None:

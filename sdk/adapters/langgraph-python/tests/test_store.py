@@ -133,9 +133,14 @@ class Differential(unittest.TestCase):
 
 
 class Store(unittest.TestCase):
+    memory: Memory
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.memory = Memory()
+        cls.addClassCleanup(cls.memory.close)
+
     def setUp(self) -> None:
-        self.memory = Memory()
-        self.addCleanup(self.memory.close)
         self.user = str(uuid.uuid4())
         self.store = MemoryServiceStore(self.memory)
 
