@@ -1,7 +1,6 @@
 import type { Node } from 'typescript/unstable/ast';
 import * as is from 'typescript/unstable/ast/is';
 import { lineOf } from '../tidy/source.ts';
-import type { Found } from './mutations.ts';
 
 /*
  * Equivalent mutants have no observable effect, so no test can detect them. Rules exclude those of
@@ -9,6 +8,12 @@ import type { Found } from './mutations.ts';
  *
  *   // mutate-ignore boundary: the names of an object differ
  */
+
+/** A range of a file's text, and the text that replaces it. */
+export type Mutation = { start: number; end: number; text: string };
+
+/** A mutation of a syntax node. `ancestors` begins with the file. */
+export type Found = Mutation & { operator: string; node: Node; ancestors: Node[] };
 
 type Rule = (found: Found, textOf: (node: Node) => string) => boolean;
 

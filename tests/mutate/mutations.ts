@@ -1,9 +1,6 @@
 import { SyntaxKind as Kind, type Node } from 'typescript/unstable/ast';
 import * as is from 'typescript/unstable/ast/is';
-import { commentsOf, isEquivalent } from './equivalent.ts';
-
-/** A range of a file's text, and the text that replaces it. */
-export type Mutation = { start: number; end: number; text: string };
+import { commentsOf, type Found, isEquivalent, type Mutation } from './equivalent.ts';
 
 /** The mutation operators. Each returns its mutations of a syntax node. */
 const mutationOperators: Record<
@@ -97,9 +94,6 @@ const sqlMutations: Record<string, string> = {
   'IS NULL': 'IS NOT NULL',
   'IS NOT NULL': 'IS NULL',
 };
-
-/** A mutation of a syntax node. `ancestors` begins with the file. */
-export type Found = Mutation & { operator: string; node: Node; ancestors: Node[] };
 
 /** Returns the mutations of a file, grouped by mutation operator, without equivalent ones. */
 export function mutationsOf(file: Node, text: string): Map<string, Mutation[]> {

@@ -1,4 +1,4 @@
-import { type Import, importsOf } from './import-graph.ts';
+import { type Import, importsOf } from './import-statements.ts';
 import type { Breach, Rule } from './source.ts';
 
 /**

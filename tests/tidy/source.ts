@@ -1,17 +1,8 @@
 import { join } from 'node:path';
 import { Glob } from 'bun';
-import { masked } from './mask.ts';
 
-/** A file and its two masked views. Each line has the same length in all three. */
-export type Source = {
-  /** Relative to the root of the repository. */
-  path: string;
-  text: string;
-  /** Comments and the contents of strings are blanked. */
-  code: string;
-  /** Only the contents of strings are blanked. */
-  prose: string;
-};
+/** A file. The path is relative to the root of the repository. */
+export type Source = { path: string; text: string };
 
 /** A violation of a rule. Lines count from 1. */
 export type Breach = { line: number; why?: string };
@@ -20,17 +11,13 @@ export type Breach = { line: number; why?: string };
 export type Rule = {
   name: string;
   breaches(source: Source): Breach[];
-  bad: { path: string; text: string };
-  good: { path: string; text: string };
+  bad: Source;
+  good: Source;
 };
 
 const root = join(import.meta.dir, '../..');
 const folders = ['server', 'sdk', 'cli', 'mcp', 'tests'];
 const foreign = /(^|\/)(node_modules|dist|data|coverage|\.git)\//;
-
-export function toSource(path: string, text: string): Source {
-  return { path, text, ...masked(text) };
-}
 
 let sources: Promise<Source[]> | undefined;
 
@@ -43,7 +30,7 @@ export function readSources(): Promise<Source[]> {
 async function readAll(): Promise<Source[]> {
   const paths = (await allPaths()).filter((path) => folders.includes(path.split('/', 1).join()));
   const ours = paths.filter((path) => /\.tsx?$/.test(path));
-  return Promise.all(ours.map(async (path) => toSource(path, await readText(path))));
+  return Promise.all(ours.map(async (path) => ({ path, text: await readText(path) })));
 }
 
 /** Returns the paths of all files in the repository, except dependencies and build output. */
@@ -56,9 +43,9 @@ export function readText(path: string): Promise<string> {
   return Bun.file(join(root, path)).text();
 }
 
-export function linesThatMatch(view: string, pattern: RegExp): Breach[] {
-  return view.split('\n').flatMap((text, index) => {
-    const [match] = pattern.exec(text) ?? [];
+export function linesThatMatch(text: string, pattern: RegExp): Breach[] {
+  return text.split('\n').flatMap((line, index) => {
+    const [match] = pattern.exec(line) ?? [];
     return match === undefined ? [] : [{ line: index + 1, why: match.trim() }];
   });
 }

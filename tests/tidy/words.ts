@@ -14,34 +14,19 @@ const sql =
 
 export const wordRules: Rule[] = [
   {
-    name: 'no non-null assertion',
-    breaches: ({ code }) => linesThatMatch(code, /[\w)\]]!(?!=)/),
-    bad: { path: 'server/a.ts', text: 'const a = b[0]!.c;' },
-    good: { path: 'server/a.ts', text: "const a = !b && c !== d; const e = 'f!'; // g!" },
-  },
-  {
     name: 'only settings modules read the environment',
-    breaches: ({ path, code }) => {
+    breaches: ({ path, text }) => {
       const isFree = /(?:^|\/)tests\//.test(path) || readersOfEnv.includes(path);
-      return isFree ? [] : linesThatMatch(code, /\b(?:process\??|Bun|import\.meta)\.env\b/);
+      return isFree ? [] : linesThatMatch(text, /(?<!')\b(?:process\??|Bun|import\.meta)\.env\b/);
     },
     bad: { path: 'server/app.ts', text: 'const port = process.env.PORT;' },
     good: { path: 'server/config.ts', text: 'const port = process.env.PORT;' },
   },
   {
     name: 'no TODO or FIXME comments',
-    breaches: ({ prose }) => linesThatMatch(prose, /\b(?:TODO|FIXME|XXX)\b/),
-    bad: { path: 'server/a.ts', text: 'const a = 1;\n// TODO: more' },
+    breaches: ({ text }) => linesThatMatch(text, /(?:\/\/|\*) (?:.*\W)?(?:TODO|FIXME|XXX)\b/),
+    bad: { path: 'server/a.ts', text: ['//', 'TODO: more'].join(' ') },
     good: { path: 'server/a.ts', text: "const a = 'TODO';" },
-  },
-  {
-    name: 'no focused or skipped tests',
-    breaches: ({ path, code }) =>
-      path.startsWith('tests/')
-        ? linesThatMatch(code, /\b(?:test|it|describe)\.(?:only|skip|todo)\b/)
-        : [],
-    bad: { path: 'tests/a.test.ts', text: "describe('a', () => {\n  test.only('b');\n});" },
-    good: { path: 'tests/a.test.ts', text: "test('b', () => list.skip(1));" },
   },
   {
     // A variant hooks into libraries or fault points, so that renaming and moving code breaks none.
