@@ -1,25 +1,16 @@
 /*
- * Compares stages of the search with FTS5 on questions of several kinds:
+ * Compares stages of the search with FTS5 on the questions of each data set:
  *
  *   bun tests/eval/stages.ts [--held-out] [folder with tickets.jsonl, documents/ and paragraphs/]
  *
- * Without the folder, the script uses only the project's own conversations. Tune with the questions
- * that run without --held-out, and use the held-out questions only for the final evaluation.
+ * Without the folder, the script uses only the project's own data. Tune with the questions that run
+ * without --held-out, and use the held-out questions only for the final evaluation.
  */
 import { type SearchWeights, searchWeights } from '../../server/search/weights.ts';
-import {
-  bySession,
-  isHeldOut,
-  type Question,
-  readConversations,
-  readDocuments,
-  readParagraphs,
-  readTickets,
-  type Turn,
-  type User,
-} from './data.ts';
+import { isHeldOut, type Turn } from './data.ts';
 import { type Engine, fts5, ours } from './engines.ts';
-import { type Figures, measure } from './measure.ts';
+import { ask, meanOf } from './measure.ts';
+import { readSets } from './sets.ts';
 
 type Step = { name: string; build(turns: Turn[]): Engine };
 
@@ -37,52 +28,18 @@ const wordsAlone: Partial<SearchWeights> = {
 const arguments_ = process.argv.slice(2);
 const heldOut = arguments_.includes('--held-out');
 const folder = arguments_.find((argument) => !argument.startsWith('--'));
-for (const user of readUsers()) printUser(user);
-if (folder !== undefined) printParagraphs(readParagraphs(folder));
-
-function readUsers(): User[] {
-  const conversations = readConversations();
-  const own = [conversations, bySession(conversations)];
-  if (folder === undefined) return own;
-  const tickets = readTickets(folder);
-  return [...own, tickets, bySession(tickets), readDocuments(folder)];
-}
-
-function asked({ questions }: User): Question[] {
-  return questions.filter((question) => isHeldOut(question) === heldOut);
-}
-
-/** Prints one row per language. The other data sets are in English. */
-function printParagraphs(users: User[]): void {
-  if (users.length === 0) return;
-  console.log('\n## paragraphs in several languages');
-  console.log('| language | FTS5 recall@10 | MRR | ours recall@10 | MRR |\n|---|---|---|---|---|');
-  for (const user of users) {
-    const { name, turns } = user;
-    const engines = [fts5(turns, most), ours(turns, most, searchWeights)];
-    const figures = engines.flatMap((engine) => {
-      const { at10, mrr } = measure(engine, turns, asked(user));
-      return [figure(at10), figure(mrr)];
-    });
-    console.log(`| ${[`${name} (${asked(user).length})`, ...figures].join(' | ')} |`);
-  }
-}
-
-function printUser(user: User): void {
-  const questions = asked(user);
-  console.log(`\n## ${user.name}: ${user.turns.length} memories, ${questions.length} questions`);
-  console.log('| step | recall@5 | recall@10 | sessions@10 | MRR |\n|---|---|---|---|---|');
-  for (const { name, build } of steps()) {
-    console.log(rowOf(name, measure(build(user.turns), user.turns, questions)));
-  }
-  console.log('\n| kind | FTS5 recall@10, MRR | ours recall@5 | recall@10 | sessions@10 | MRR |');
-  console.log('|---|---|---|---|---|---|');
-  for (const kind of [...new Set(questions.map((question) => question.kind))].sort()) {
-    printKind(
-      kind,
-      user.turns,
-      questions.filter((question) => question.kind === kind),
+for (const { name, users } of readSets(folder)) {
+  console.log(`\n## ${name}\n| step | recall@5 | recall@10 | MRR |\n|---|---|---|---|`);
+  for (const step of steps()) {
+    const scores = users.flatMap(({ turns, questions }) =>
+      ask(
+        step.build(turns),
+        questions.filter((question) => isHeldOut(question) === heldOut),
+      ),
     );
+    const { at5, at10, mrr } = meanOf(scores);
+    const figures = [at5, at10, mrr].map((value) => value.toFixed(3));
+    console.log(`| ${[step.name, ...figures].join(' | ')} |`);
   }
 }
 
@@ -100,39 +57,24 @@ function steps(): Step[] {
     ['+ the speaker', { speaker: searchWeights.speaker }],
     ['+ previous chunks (final)', { previous: searchWeights.previous }],
   ];
-  const list: Step[] = [{ name: 'FTS5, OR, porter, no stop words', build: (t) => fts5(t, most) }];
+  const dropped: [string, Partial<SearchWeights>][] = [
+    ['no length normalization', { turnB: 0, textB: 0 }],
+    ['turns also normalized at 0.75', { turnB: 0.75 }],
+    ['full weight for synonyms', { synonym: 1 }],
+    ['full weight for neighbours without a speaker', { withoutSpeaker: 1 }],
+  ];
+  const withWeights = (name: string, weights: SearchWeights): Step => {
+    return { name, build: (turns) => ours(turns, most, weights) };
+  };
   let weights = { ...searchWeights, ...wordsAlone };
-  for (const [name, change] of kept) {
-    weights = { ...weights, ...change };
-    list.push(withWeights(name, weights));
-  }
-  list.push(
-    withWeights('dropped: no length normalization', { ...searchWeights, turnB: 0, textB: 0 }),
-    withWeights('dropped: turns also normalized at 0.75', { ...searchWeights, turnB: 0.75 }),
-    withWeights('dropped: full weight for synonyms', { ...searchWeights, synonym: 1 }),
-    withWeights('dropped: full weight for neighbours without a speaker', {
-      ...searchWeights,
-      withoutSpeaker: 1,
+  return [
+    { name: 'FTS5, OR, porter, no stop words', build: (turns) => fts5(turns, most) },
+    ...kept.map(([name, change]) => {
+      weights = { ...weights, ...change };
+      return withWeights(name, weights);
     }),
-  );
-  return list;
-}
-
-function withWeights(name: string, weights: SearchWeights): Step {
-  return { name, build: (turns) => ours(turns, most, weights) };
-}
-
-function printKind(kind: string, turns: Turn[], questions: Question[]): void {
-  const raw = measure(fts5(turns, most), turns, questions);
-  const final = measure(ours(turns, most, searchWeights), turns, questions);
-  const name = `${kind} (${questions.length}) | ${figure(raw.at10)}, ${figure(raw.mrr)}`;
-  console.log(rowOf(name, final));
-}
-
-function rowOf(name: string, { at5, at10, sessions, mrr }: Figures): string {
-  return `| ${[name, ...[at5, at10, sessions, mrr].map(figure)].join(' | ')} |`;
-}
-
-function figure(value: number): string {
-  return value.toFixed(3);
+    ...dropped.map(([name, change]) =>
+      withWeights(`dropped: ${name}`, { ...searchWeights, ...change }),
+    ),
+  ];
 }
