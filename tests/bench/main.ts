@@ -4,8 +4,8 @@
  *   bun tests/bench/main.ts [--quick] [S1 S3 …] [--data=folder] [--baseline=commit]
  *
  * The tables of each section are printed when the section ends, and the goals when the run ends. A
- * run that is neither quick nor partial writes docs/performance.md and its charts. --data keeps the
- * filled databases for the next run, and determines which disk is measured.
+ * run that is neither quick nor partial writes docs/performance.md. --data keeps the filled
+ * databases for the next run, and determines which disk is measured.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,8 +17,6 @@ import { describeMachine, watchMachine } from './kit/machine.ts';
 import { killAll } from './kit/process.ts';
 import { plain, plainSection, type Report, write } from './kit/report.ts';
 import { checkOutBaseline, currentTree, singleThreaded } from './kit/trees.ts';
-import { comparison } from './peers.ts';
-import { generator } from './s0-generator.ts';
 import { save } from './s1-save.ts';
 import { saveAlone } from './s1b-one-connection.ts';
 import { list } from './s3-list.ts';
@@ -38,7 +36,6 @@ import { backends } from './s11-backends.ts';
 import { cores } from './s12-cores.ts';
 
 const benchmarks: Benchmark[] = [
-  generator,
   save,
   saveAlone,
   list,
@@ -56,7 +53,6 @@ const benchmarks: Benchmark[] = [
   bytes,
   backends,
   cores,
-  comparison,
 ];
 
 const full = {
@@ -90,7 +86,7 @@ async function run(): Promise<void> {
     const report = await measure(chosen, scratch);
     console.log(plain(report));
     if (chosen.length === benchmarks.length && !values.quick) {
-      write(report, join(import.meta.dir, '../../docs'));
+      write(report, join(import.meta.dir, '../../docs/performance.md'));
     }
   } finally {
     killAll();

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { rateChart } from './kit/bar-chart.ts';
+import { fastify, startFastify } from './fastify/start.ts';
 import type { Benchmark, Context, Goal, Section } from './kit/benchmark.ts';
 import { atLeast, atMost } from './kit/goals.ts';
 import { load } from './kit/load.ts';
@@ -13,7 +13,6 @@ import {
   rateRatio,
 } from './kit/measured-load.ts';
 import { ratioOf } from './kit/numbers.ts';
-import { peers, startPeer } from './kit/peers.ts';
 import { type Subject, startSubject } from './kit/process.ts';
 import { keyedSaves, saves } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
@@ -35,23 +34,18 @@ export const saveSubjects = {
   baselineKeyed: 'the baseline, each save with an idempotency key',
   singleCommit: 'the service with one commit per request, FULL',
   bare: 'a bare Elysia server with one commit per request, FULL',
-  bareDefaults: 'the bare server, WAL and FULL, otherwise SQLite’s defaults',
   bareNormal: 'the bare server with NORMAL (not durable)',
-  fastifyFull: peers.fastifyFull,
+  fastify,
 };
 export type SaveSubject = keyof typeof saveSubjects;
 type SaveFigures = Figures<SaveSubject>;
-
-const allNames = Object.keys(saveSubjects) as SaveSubject[];
-/** A quick run skips these subjects. */
-const onlyInFull: SaveSubject[] = ['bareDefaults', 'bareNormal'];
 
 /** Durable saves by many clients: throughput and tail latency. */
 export const save: Benchmark = {
   ids: ['S1', 'S2'],
   title: 'Durable saves',
   async run(context) {
-    const names = allNames.filter((name) => !context.quick || !onlyInFull.includes(name));
+    const names = Object.keys(saveSubjects) as SaveSubject[];
     const timing = { ...context, seconds: Math.max(leastSeconds, context.seconds) };
     return section(await measureSaves(context, names, connections, timing));
   },
@@ -105,12 +99,10 @@ function start(name: SaveSubject, context: Context, file: string): Promise<Subje
       return startSubject('internals/app', folder, { env: serviceEnv, store: full });
     case 'bare':
       return startSubject('subjects/bare', folder, { store: full });
-    case 'bareDefaults':
-      return startSubject('subjects/bare', folder, { store: { ...full, sqliteDefaults: true } });
     case 'bareNormal':
       return startSubject('subjects/bare', folder, { store: { path, synchronous: 'NORMAL' } });
-    case 'fastifyFull':
-      return startPeer(name, folder, path);
+    case 'fastify':
+      return startFastify(folder, path);
     case 'baseline':
     case 'baselineKeyed':
       return service(baseline);
@@ -123,14 +115,6 @@ function section(figures: SaveFigures): Section {
   return {
     goals: [...goalsOf(figures), tailGoal(figures)],
     tables: [savesTable(figures, `${connections} connections`)],
-    charts: [
-      rateChart(
-        'saves',
-        `Durable saves per second, ${connections} connections`,
-        figures,
-        saveSubjects,
-      ),
-    ],
     notes: [storesNote, cpuNote],
   };
 }
@@ -148,8 +132,8 @@ function goalsOf(figures: SaveFigures): Goal[] {
     return atLeast('S1', measure, rateRatio(figures, one, other), limit, { unit: ' ×', baseline });
   };
   return [
-    of('service', 'fastifyFull', 3.5, 'baseline'),
-    of('keyed', 'fastifyFull', 3.5, 'baselineKeyed'),
+    of('service', 'fastify', 3.5, 'baseline'),
+    of('keyed', 'fastify', 3.5, 'baselineKeyed'),
     of('service', 'singleCommit', 2.5, 'baseline'),
     of('keyed', 'singleCommit', 2.5, 'baselineKeyed'),
     of('service', 'baseline', 1),

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { rateChart } from './kit/bar-chart.ts';
+import { fastify, fillFastify, startFastify } from './fastify/start.ts';
 import type { Benchmark, Context, Section } from './kit/benchmark.ts';
 import { fetchText } from './kit/client.ts';
 import { tableOf } from './kit/dataset.ts';
@@ -15,7 +15,6 @@ import {
 } from './kit/measured-load.ts';
 import { ratioOf, short, showCount } from './kit/numbers.ts';
 import { firstPages } from './kit/paths.ts';
-import { fillPeer, peers, startPeer } from './kit/peers.ts';
 import { startSubject } from './kit/process.ts';
 import { uncachedGets } from './kit/requests.ts';
 import { inTurn, measureEach } from './kit/rounds.ts';
@@ -29,7 +28,7 @@ const names = {
   ceiling: 'HTTP ceiling: same response, nothing read',
   service: 'the service',
   baseline: 'the baseline',
-  fastifyFull: peers.fastifyFull,
+  fastify,
 };
 type Name = keyof typeof names;
 
@@ -61,11 +60,11 @@ async function startAll(context: Context) {
   const { folder, current, baseline, size } = context;
   const table = tableOf(size);
   const path = join(folder, 'list-fastify.db');
-  fillPeer(table, path);
+  fillFastify(table, path);
   return {
     service: await startOn(context, current, table),
     baseline: await startOn(context, baseline, table),
-    fastifyFull: await startPeer('fastifyFull', folder, path),
+    fastify: await startFastify(folder, path),
   };
 }
 
@@ -81,21 +80,18 @@ function section(figures: Figures<Name>, size: number, bytes: number): Section {
         rows: loadRows(figures, names, 'ceiling'),
       },
     ],
-    charts: [
-      rateChart('lists', `Lists of 20 per second, ${connections} connections`, figures, names),
-    ],
     notes: [cpuNote],
   };
 }
 
 function goalsOf(figures: Figures<Name>, size: number) {
   const lists = `list, first page of 20, ${showCount(size)} memories`;
-  const ofPeer = (name: Name) => rateRatio(figures, name, 'fastifyFull');
+  const ofPeer = (name: Name) => rateRatio(figures, name, 'fastify');
   const cpu = (measured: MeasuredLoad[] = []) => measured.map(({ cpuMicros }) => cpuMicros);
   const ofCpu = ratioOf(cpu(figures.baseline), cpu(figures.service));
   const [unit, baseline] = [' ×', ofPeer('baseline')];
   const byCpu = `${lists}: CPU time per page, the baseline’s relative to ours`;
-  const toPeer = `${lists}: relative to ${names.fastifyFull}`;
+  const toPeer = `${lists}: relative to ${fastify}`;
   return [
     atLeast('S3', toPeer, ofPeer('service'), 2.5, { unit, baseline }),
     atLeast('S3', byCpu, ofCpu, 1, { unit }),

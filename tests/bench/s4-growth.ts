@@ -2,7 +2,6 @@ import { statSync } from 'node:fs';
 import type { Benchmark, Context, Section } from './kit/benchmark.ts';
 import { tableOf } from './kit/dataset.ts';
 import { atMost } from './kit/goals.ts';
-import { lineChart } from './kit/line-chart.ts';
 import { load } from './kit/load.ts';
 import {
   median,
@@ -104,21 +103,5 @@ function section(smallest: number, grown: Grown[]): Section {
     'Median time of one request over one connection, with the files in the page cache, as a ' +
     `multiple of the time with ${showCount(smallest)} memories and in ms`;
   const head = ['memories', 'file', ...allKinds.map((kind) => kinds[kind])];
-  return { goals, tables: [{ title, head, rows }], charts: [chartOf(smallest, grown)] };
-}
-
-function chartOf(smallest: number, grown: Grown[]) {
-  const lines = allKinds.map((kind) => ({
-    name: kinds[kind],
-    points: [
-      { x: smallest, y: 1 },
-      ...grown.map(({ size, of }) => ({ x: size, y: of[kind].growth.median })),
-    ],
-  }));
-  const marks = [smallest, ...grown.map(({ size }) => size)].map((x) => {
-    return { x, label: showCount(x) };
-  });
-  const yLabel = `time, as a multiple of the time with ${showCount(smallest)} memories`;
-  const title = 'Latency as the table grows';
-  return lineChart({ name: 'growth', title, lines, marks, yLabel, logX: true });
+  return { goals, tables: [{ title, head, rows }] };
 }

@@ -3,9 +3,8 @@ import { fetchText, waitForQueue } from './kit/client.ts';
 import { searchDatasetOf, searchUsers, tableOf } from './kit/dataset.ts';
 import { importDataset } from './kit/fill.ts';
 import { atMost } from './kit/goals.ts';
-import { type Band, type Line, lineChart } from './kit/line-chart.ts';
+import { openLoop, type Sample } from './kit/load.ts';
 import { median, quantile, ratioOf, short, showCount, showRatio } from './kit/numbers.ts';
-import { openLoop, type Sample } from './kit/open-loop.ts';
 import { firstPages, memoryPaths, searches } from './kit/paths.ts';
 import { runInRealTime, type Subject, startSubject } from './kit/process.ts';
 import { benchKey, uncachedGets } from './kit/requests.ts';
@@ -15,7 +14,6 @@ import { createKey, startService } from './kit/service.ts';
 const readsPerSecond = 400;
 const most = 1.3;
 const leastSeconds = 1;
-const chartStepMs = 100;
 /** The users whose memories the other project searches. */
 const neighbours = { memories: 1_000, users: 4 };
 const afterWarmUpMs = 300;
@@ -142,7 +140,6 @@ function section(measured: Figures, size: number): Section {
     tables: [
       { title, head: ['reads', 'p50 ms', 'p99 ms', 'worst ms', 'p99 / p99 nothing stored'], rows },
     ],
-    charts: [chartOf(measured)],
     notes: [
       'The other project sends requests without a pause: 16 connections save, 2 ingest batches of ' +
         '100, 2 search the memories of users with 1,000 each, 1 exports pages of 1,000, and 1 ' +
@@ -157,45 +154,4 @@ function section(measured: Figures, size: number): Section {
           ]),
     ],
   };
-}
-
-type Timed = Pick<Sample, 'at' | 'ms'>;
-
-/** Plots the last round of each subject in sequence: p50 and p99 of each 100 ms. */
-function chartOf(measured: Figures) {
-  const bands: Band[] = [];
-  const all: Timed[] = [];
-  for (const name of Object.keys(measured) as Name[]) {
-    const samples = measured[name]?.at(-1) ?? [];
-    const from = bands.at(-1)?.to ?? 0;
-    const to = from + Math.max(0, ...samples.map(({ at }) => at)) / 1_000;
-    bands.push({ from, to, label: chartLabels[name] });
-    all.push(...samples.map(({ at, ms }) => ({ at: from * 1_000 + at, ms })));
-  }
-  const marks = bands.map(({ to }) => ({ x: to, label: `${short(to)} s` }));
-  const lines = [lineOf(all, 'p50', 0.5), lineOf(all, 'p99', 0.99)];
-  const title = 'Latency of reads while another project loads the server';
-  return lineChart({
-    ...{ name: 'neighbour', title, lines, marks, bands },
-    ...{ yLabel: 'ms', logY: true },
-  });
-}
-
-const chartLabels: Record<Name, string> = {
-  idle: 'no load',
-  bare: 'nothing stored',
-  service: 'the service',
-  realTime: 'real-time HTTP',
-};
-
-function lineOf(samples: Timed[], name: string, share: number): Line {
-  const steps = Map.groupBy(samples, ({ at }) => Math.floor(at / chartStepMs));
-  const points = [...steps].map(([step, within]) => ({
-    x: (step * chartStepMs) / 1_000,
-    y: quantile(
-      within.map(({ ms }) => ms),
-      share,
-    ),
-  }));
-  return { name, points: points.toSorted((a, b) => a.x - b.x) };
 }

@@ -1,11 +1,9 @@
-import { statSync } from 'node:fs';
 import { memoryBytes } from '../support/process.ts';
 import type { Benchmark, Context, Goal } from './kit/benchmark.ts';
 import { cliEnv, measureCommand } from './kit/cli.ts';
 import { fetchText } from './kit/client.ts';
 import { tableOf } from './kit/dataset.ts';
 import { atMost } from './kit/goals.ts';
-import { lineChart } from './kit/line-chart.ts';
 import { load } from './kit/load.ts';
 import {
   growthOf,
@@ -17,7 +15,7 @@ import {
   showRatio,
   spreadOf,
 } from './kit/numbers.ts';
-import { firstPages, searches } from './kit/paths.ts';
+import { firstPage, firstPages, searches } from './kit/paths.ts';
 import { gets, saves, uncachedGets } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
 import { startService } from './kit/service.ts';
@@ -30,7 +28,6 @@ const loadedMegabytes = 350;
 const growthLimit = 1.1;
 const settleMs = 1_000;
 const sampleEveryMs = 250;
-const chartPoints = 150;
 
 /** How long the service takes to start, and the resident memory of its process. */
 export const startUp: Benchmark = {
@@ -38,11 +35,10 @@ export const startUp: Benchmark = {
   title: 'Start and memory',
   async run(context) {
     const started = await measureStart(context);
-    const memory = { idle: started.idle, ...(await measureMemory(context)) };
+    const memory = { idle: started.idle, loaded: await sampleUnderLoad(context) };
     return {
       goals: goalsOf(started, memory, context),
       tables: [startTable(started), memoryTable(memory, context)],
-      charts: [memoryChart(memory, context)],
       notes: [
         'Under load, 16 connections save, 4 list, and 2 search the memories of ' +
           `${smallUsers(context.quick).length} users with 1,000 each. ` +
@@ -97,29 +93,24 @@ function startTable({ service, bun }: Started) {
   };
 }
 
-/** Resident memory, and the size of the write-ahead log under load, in bytes. */
-type Memory = { idle: number; loaded: number[]; log: number[] };
+/** Resident memory in bytes: idle, and samples under load. */
+type Memory = { idle: number; loaded: number[] };
 
-async function measureMemory(context: Context): Promise<Omit<Memory, 'idle'>> {
+async function sampleUnderLoad(context: Context): Promise<number[]> {
   const { copyOf, folder, quick, memorySeconds: seconds, current: tree } = context;
-  const path = await copyOf(tree, searchDataset(quick));
-  const service = await startService(folder, { tree, database: path });
-  const { url, pid } = service;
+  const database = await copyOf(tree, searchDataset(quick));
+  const { url, pid, stop } = await startService(folder, { tree, database });
   const users = smallUsers(quick);
-  const lists = users.map((userId) => `/v1/memories?userId=${userId}&limit=20`);
-  const [loaded, log]: [number[], number[]] = [[], []];
-  const timer = setInterval(() => {
-    loaded.push(memoryBytes(pid));
-    log.push(statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0);
-  }, sampleEveryMs);
+  const samples: number[] = [];
+  const timer = setInterval(() => samples.push(memoryBytes(pid)), sampleEveryMs);
   await Promise.all([
     load({ url, connections: 16, seconds, next: saves() }),
-    load({ url, connections: 4, seconds, next: uncachedGets(lists) }),
+    load({ url, connections: 4, seconds, next: uncachedGets(users.map(firstPage)) }),
     load({ url, connections: 2, seconds, next: gets(users.flatMap(searches)) }),
   ]);
   clearInterval(timer);
-  await service.stop();
-  return { loaded, log };
+  await stop();
+  return samples;
 }
 
 function goalsOf({ service }: Started, { idle, loaded }: Memory, context: Context): Goal[] {
@@ -152,25 +143,4 @@ function memoryTable({ idle, loaded }: Memory, { memorySeconds }: Context) {
     head: ['', 'idle', 'after a third', 'after two thirds', 'at the end', 'highest'],
     rows: [row],
   };
-}
-
-/** Shows the highest sample of each few seconds. */
-function memoryChart({ loaded, log }: Memory, { memorySeconds }: Context) {
-  const count = Math.min(chartPoints, loaded.length);
-  const lineOf = (name: string, samples: number[]) => ({
-    name,
-    points: Array.from({ length: count }, (_, index) => {
-      const at = (one: number) => Math.floor((one * samples.length) / count);
-      const highest = Math.max(...samples.slice(at(index), at(index + 1)));
-      return { x: (index * memorySeconds) / (count - 1), y: highest / 1_000_000 };
-    }),
-  });
-  const seconds = [0, 1, 2, 3, 4, 5].map((fifths) => (fifths * memorySeconds) / 5);
-  return lineChart({
-    name: 'memory',
-    title: 'Resident memory and write-ahead log under load',
-    lines: [lineOf('resident memory', loaded), lineOf('write-ahead log', log)],
-    marks: seconds.map((x) => ({ x, label: `${short(x)} s` })),
-    yLabel: 'MB',
-  });
 }

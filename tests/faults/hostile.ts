@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Accepted } from '../../sdk/contract/ingest.ts';
+import { openLoop } from '../bench/kit/load.ts';
 import { median } from '../bench/kit/numbers.ts';
-import { openLoop } from '../bench/kit/open-loop.ts';
 import { requestBytes } from '../bench/kit/requests.ts';
 import { memoryBytes } from '../support/process.ts';
 import { send } from './api.ts';

@@ -1,4 +1,4 @@
-import { openLoop, type Sample } from '../bench/kit/open-loop.ts';
+import { openLoop, type Sample } from '../bench/kit/load.ts';
 import { requestBytes } from '../bench/kit/requests.ts';
 import type { Random } from '../support/random.ts';
 import { saveOf, send } from './api.ts';

@@ -1,4 +1,3 @@
-import { Database } from 'bun:sqlite';
 import { saveMemory } from '../../../server/storage/operations/memories.ts';
 import { migrate } from '../../../server/storage/sqlite/migrate.ts';
 import { openForWriting } from '../../../server/storage/sqlite/settings.ts';
@@ -8,8 +7,6 @@ import type { NewMemory } from '../../../server/storage/types/memories.ts';
 export type StoreOptions = {
   path: string;
   synchronous: 'FULL' | 'NORMAL';
-  /** Uses SQLite's defaults for all other settings, instead of the service's values. */
-  sqliteDefaults?: boolean;
 };
 
 export type SingleCommitStore = {
@@ -21,14 +18,8 @@ export type SingleCommitStore = {
  * Opens a store that writes the same rows and indexes as the service, with one transaction per
  * save.
  */
-export function openStore({
-  path,
-  synchronous,
-  sqliteDefaults = false,
-}: StoreOptions): SingleCommitStore {
-  const create = { create: true };
-  const db = sqliteDefaults ? new Database(path, create) : openForWriting(path, create);
-  db.run('PRAGMA journal_mode = WAL');
+export function openStore({ path, synchronous }: StoreOptions): SingleCommitStore {
+  const db = openForWriting(path, { create: true });
   migrate(db, path);
   db.run(`PRAGMA synchronous = ${synchronous}`);
   db.run('INSERT INTO projects (name) VALUES (?) ON CONFLICT DO NOTHING', ['default']);

@@ -47,13 +47,10 @@ export type Bound = { kind: 'at least' | 'at most'; limit: number; unit: string 
 
 export type Table = { title: string; head: string[]; rows: string[][] };
 
-export type Chart = { name: string; alt: string; svg: string };
-
 /** The results of a benchmark, as the report shows them. */
 export type Section = {
   goals: Goal[];
   tables: Table[];
-  charts?: Chart[];
   notes?: string[];
 };
 

@@ -1,13 +1,7 @@
-import type { Socket } from 'bun';
+import { until } from '../../support/until.ts';
+import { type Connection, connect, type Response } from './connection.ts';
 import { quantile } from './numbers.ts';
 import type { NextRequest } from './requests.ts';
-import { createResponseParser, type ResponseParser } from './response-parser.ts';
-
-/*
- * A closed-loop load generator: each connection sends a request, waits for the whole response, and
- * sends the next request. The generator writes bytes directly to sockets, because a client library
- * would use more CPU time than the service. Benchmark S0 measures the generator's maximum rate.
- */
 
 export type Load = {
   url: string;
@@ -26,87 +20,34 @@ export type Measured = {
   maxMs: number;
 };
 
-type State = {
-  parser: ResponseParser;
-  /** The part of a request that the socket has not yet accepted. */
-  rest: Uint8Array | null;
-  sentAt: number;
-  latencies: number[];
-  done: boolean;
-};
-
-/** Puts load on a server for `seconds`. Rejects on the first unsuccessful response. */
-export async function load({
-  url,
-  connections,
-  seconds,
-  maxResponses = Number.POSITIVE_INFINITY,
-  next,
-}: Load): Promise<Measured> {
-  const { hostname, port } = new URL(url);
-  const sockets: Socket<State>[] = [];
-  const done = Promise.withResolvers<void>();
-  const begun = performance.now();
-  const endAt = begun + seconds * 1_000;
-  let open = connections;
-  let responses = 0;
-
-  function send(socket: Socket<State>): void {
-    const request = next();
-    socket.data.sentAt = performance.now();
-    writeAll(socket, request);
-  }
-  function receive(socket: Socket<State>, chunk: Buffer): void {
-    const response = socket.data.parser.parse(chunk);
-    if (response === null || socket.data.done) return;
-    if (response.status >= 300) fail(new Error(`the server rejected a request: ${response.head}`));
-    const now = performance.now();
-    responses += 1;
-    socket.data.latencies.push(now - socket.data.sentAt);
-    if (now < endAt && responses < maxResponses && !socket.data.done) {
-      send(socket);
-      return;
-    }
-    socket.data.done = true;
-    socket.end();
-    open -= 1;
-    if (open === 0) done.resolve();
-  }
-  function fail(error: Error): void {
-    done.reject(error);
-    for (const socket of sockets) {
-      socket.data.done = true;
-      socket.end();
-    }
-  }
-  const handlers = {
-    open(socket: Socket<State>) {
-      sockets.push(socket);
-      send(socket);
-    },
-    data: receive,
-    drain: (socket: Socket<State>) => writeAll(socket, socket.data.rest),
-    error: (_: Socket<State>, error: Error) => fail(error),
-    close(socket: Socket<State>) {
-      if (!socket.data.done) fail(new Error('the server closed a connection'));
-    },
+/**
+ * A closed-loop load generator: for `seconds`, each connection sends a request, waits for the whole
+ * response, and sends the next request. Rejects on the first unsuccessful response.
+ */
+export async function load(options: Load): Promise<Measured> {
+  const { url, connections, seconds, maxResponses = Number.POSITIVE_INFINITY, next } = options;
+  const endAt = performance.now() + seconds * 1_000;
+  let left = maxResponses;
+  const stop = () => {
+    left = 0;
   };
-  for (let count = 0; count < connections; count += 1) {
-    await Bun.connect({ hostname, port: Number(port), data: createState(), socket: handlers });
+  async function run(): Promise<number[]> {
+    using connection = await connect(url);
+    const latencies: number[] = [];
+    do {
+      const sentAt = performance.now();
+      expectSuccess(await connection.send(next()));
+      latencies.push(performance.now() - sentAt);
+      left -= 1;
+    } while (left > 0 && performance.now() < endAt);
+    return latencies;
   }
-  await done.promise;
-  return summary(sockets.map(({ data }) => data.latencies));
+  const all = Promise.all(Array.from({ length: connections }, run));
+  return summary(await all.finally(stop));
 }
 
-function createState(): State {
-  return { parser: createResponseParser(), rest: null, sentAt: 0, latencies: [], done: false };
-}
-
-/** Writes as much as the socket accepts and keeps the rest until the socket drains. */
-function writeAll(socket: Socket<State>, bytes: Uint8Array | null): void {
-  if (bytes === null) return;
-  const written = socket.write(bytes);
-  socket.data.rest = written < bytes.length ? bytes.subarray(Math.max(0, written)) : null;
+function expectSuccess({ status, head }: Response): void {
+  if (status >= 300) throw new Error(`the server rejected a request: ${head}`);
 }
 
 /**
@@ -122,4 +63,56 @@ function summary(connections: number[][]): Measured {
     return sum + (latencies.length / inFlightMs) * 1_000;
   }, 0);
   return { requests: all.length, perSecond, p50Ms, p99Ms, maxMs };
+}
+
+/** The number of a request, its latency and its status. */
+export type Sample = { number: number; ms: number; status: number };
+
+type OpenLoop = {
+  url: string;
+  perSecond: number;
+  /** How long to send requests, in ms, or what to wait for. */
+  during: number | Promise<unknown>;
+  /** Without this, the first unsuccessful response ends the load with an error. */
+  mayFail?: true;
+  next(number: number): Uint8Array;
+};
+
+const answeredWithinMs = 30_000;
+
+/**
+ * An open-loop load generator: it sends requests at a fixed rate whether or not earlier ones have
+ * completed, each on an idle connection. The results therefore include every request that is due
+ * during a stall.
+ */
+export async function openLoop(options: OpenLoop): Promise<Sample[]> {
+  const { url, perSecond, during, mayFail = false, next } = options;
+  using all = new DisposableStack();
+  const idle: Connection[] = [];
+  const samples: Sample[] = [];
+  const failed = Promise.withResolvers<never>();
+  async function send(number: number): Promise<void> {
+    const connection = idle.pop() ?? all.use(await connect(url));
+    const sentAt = performance.now();
+    const response = await connection.send(next(number));
+    if (!mayFail) expectSuccess(response);
+    samples.push({ number, ms: performance.now() - sentAt, status: response.status });
+    idle.push(connection);
+  }
+  async function run(): Promise<void> {
+    let isOver = false;
+    void Promise.resolve(typeof during === 'number' ? Bun.sleep(during) : during).finally(() => {
+      isOver = true;
+    });
+    const begun = performance.now();
+    let sent = 0;
+    for (; !isOver; sent += 1) {
+      send(sent).catch(failed.reject);
+      await Bun.sleep(begun + ((sent + 1) * 1_000) / perSecond - performance.now());
+    }
+    const isAnswered = () => samples.length === sent;
+    await until(isAnswered, { timeoutMs: answeredWithinMs, what: 'all responses' });
+  }
+  await Promise.race([run(), failed.promise]);
+  return samples;
 }

@@ -27,7 +27,7 @@ export async function describeMachine(folder: string): Promise<[string, string][
     ['system', `${process.platform} ${release()}`],
     ['Bun', Bun.version],
     ['SQLite', (sqlite as { version: string }).version],
-    ['Node, for the peers', await output(['node', '--version'])],
+    ['Node, for fastify', await output(['node', '--version'])],
     ['commit', await commitOf()],
     ['date', new Date().toISOString().slice(0, 10)],
   ];

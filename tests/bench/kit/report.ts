@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Section, Table } from './benchmark.ts';
 import { goalRow } from './goals.ts';
 
@@ -26,11 +25,8 @@ function markdown({ machine, how, sections }: Report): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-/** Writes the figures and charts into the docs folder. Keeps the text around the figures. */
-export function write(report: Report, folder: string): void {
-  const charts = report.sections.flatMap(({ section }) => section.charts ?? []);
-  for (const { name, svg } of charts) writeFileSync(join(folder, 'charts', `${name}.svg`), svg);
-  const path = join(folder, 'performance.md');
+/** Writes the figures into the page. Keeps the text around them. */
+export function write(report: Report, path: string): void {
   const [head = '', rest = ''] = readFileSync(path, 'utf8').split(begin);
   const [, tail = ''] = rest.split(end);
   writeFileSync(path, `${head}${begin}\n\n${markdown(report)}\n${end}${tail}`);
@@ -53,9 +49,8 @@ function goalRows(sections: Report['sections']): string[][] {
   return sections.flatMap(({ section }) => section.goals.map(goalRow));
 }
 
-function sectionParts({ tables, charts = [], notes = [] }: Section): string[] {
+function sectionParts({ tables, notes = [] }: Section): string[] {
   return [
-    ...charts.map(({ name, alt }) => `![${alt}](charts/${name}.svg)`),
     ...tables.flatMap(({ title, head, rows }: Table) => [`${title}:`, table(head, rows)]),
     ...notes,
   ];
