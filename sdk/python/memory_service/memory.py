@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
-
 import httpx2
 
 from .client import Async, Sync
@@ -29,17 +27,14 @@ class Memory(Methods, Sync):
     def __init__(
         self, *, http_client: httpx2.Client | None = None, **options: Unpack[ClientOptions]
     ) -> None:
-        settings, self._http = Settings(**options), http_client or httpx2.Client()
-        super().__init__(settings, BlockingTransport(self._http))
-        self.ingest = Ingest(settings, self._transport)
-        if http_client is None:
-            # Otherwise Python warns about open sockets of a client that was not closed. The
-            # transport also serves an `ingest` that outlives this object.
-            weakref.finalize(self._transport, self._http.close)
+        settings, transport = Settings(**options), BlockingTransport(http_client)
+        super().__init__(settings, transport)
+        self.ingest = Ingest(settings, transport)
+        self._blocking_transport = transport
 
     def close(self) -> None:
         """Closes the connections."""
-        self._http.close()
+        self._blocking_transport.client().close()
 
     def __enter__(self) -> Memory:
         return self

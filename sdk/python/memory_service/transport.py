@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import threading
 import time
+import weakref
 from collections.abc import Awaitable
 from typing import Protocol, TypeVar
 
@@ -37,8 +39,21 @@ def run(awaitable: Awaitable[T]) -> T:
 
 
 class BlockingTransport:
-    def __init__(self, http: httpx2.Client) -> None:
-        self.http = http
+    def __init__(self, given: httpx2.Client | None) -> None:
+        self.is_own = given is None
+        self.use(given or httpx2.Client())
+
+    def use(self, http: httpx2.Client) -> None:
+        self.http, self.process = http, os.getpid()
+        if self.is_own:
+            # Otherwise Python warns about open sockets of a client that was not closed.
+            weakref.finalize(self, http.close)
+
+    def client(self) -> httpx2.Client:
+        if self.is_own and self.process != os.getpid() and not self.http.is_closed:
+            # On a connection that fork() has copied, a process can read another's response.
+            self.use(httpx2.Client())
+        return self.http
 
     async def exchange(self, request: Request, timeout: float) -> Outcome:
         deadline = time.monotonic() + timeout
@@ -48,13 +63,14 @@ class BlockingTransport:
             left = max(deadline - time.monotonic(), 0.001)
             sent.extensions["timeout"].update(connect=left, read=left, write=left, pool=left)
 
-        sent = self.http.build_request(
+        http = self.client()
+        sent = http.build_request(
             request.method, request.url, headers=request.headers, content=request.content,
             timeout=timeout, extensions={"trace": shorten},
         )
         body = bytearray()
         try:
-            response = self.http.send(sent, stream=True, follow_redirects=False)
+            response = http.send(sent, stream=True, follow_redirects=False)
             with contextlib.closing(response):
                 for chunk in response.iter_bytes():
                     body += chunk

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import inspect
 import json
+import multiprocessing
 import os
 import pickle
 import socket
@@ -346,6 +347,20 @@ class Clients(unittest.TestCase):
             for thread in threads:
                 thread.join()
         self.assertEqual(len(server.requests), 8)
+
+    @unittest.skipUnless(hasattr(os, "fork"), "the system cannot fork a process")
+    def test_a_forked_process_has_its_own_connections(self) -> None:
+        keep = {**FOUND, "headers": {"Connection": "keep-alive"}}
+        # The server does not answer a second request on a connection.
+        with FaultServer([keep]) as server, Memory(
+            api_key=KEY, base_url=server.url, timeout=5, max_retries=0
+        ) as memory:
+            memory.get("mem_1")
+            fork = multiprocessing.get_context("fork")
+            child = fork.Process(target=memory.get, args=("mem_1",))
+            child.start()
+            child.join()
+        self.assertEqual((child.exitcode, len(server.requests)), (0, 2))
 
     def test_a_client_that_is_not_closed_leaves_no_open_socket(self) -> None:
         keep = {"Connection": "keep-alive"}
