@@ -145,7 +145,8 @@ function pairsOf(query: Query): Pair[] {
 /** Throws for null and objects: dropping a filter would match more than the caller intended. */
 function pairOf(name: string, value: unknown): Pair {
   const text = textOf(name, value);
-  if (typeof (text ?? {}) === 'object') throw invalid(`${unsendable}: ${name}`);
+  const isSendable = typeof (text ?? {}) !== 'object' && String(text).isWellFormed();
+  if (!isSendable) throw invalid(`${unsendable}: ${name}`);
   return [name, String(text)];
 }
 

@@ -90,6 +90,7 @@ const lost: [string, object][] = [
   ['metadata', { metadata: null }],
   ['metadata', { metadata: new Map([['tenant', 'a']]) }],
   ['cursor', { cursor: [] }],
+  ['query', { query: 'half of an emoji: \ud83d' }],
 ];
 
 test.each(lost)('a %s that cannot be sent is rejected instead of omitted', async (name, query) => {
