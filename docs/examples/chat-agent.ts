@@ -19,7 +19,8 @@ function think(message: string, known: string[]): Thought {
 }
 
 async function answer(userId: string, message: string): Promise<string> {
-  const { items } = await memory.search({ userId, query: message, limit: 3 });
+  const query = [...message].slice(-1_000).join(''); // The longest query has 1,000 characters.
+  const { items } = await memory.search({ userId, query, limit: 3 });
   const known = items.map(({ content }) => content);
   const { reply, remember } = think(message, known);
   if (remember !== undefined && !known.includes(remember)) {

@@ -18,7 +18,8 @@ def think(message: str, known: list[str]) -> tuple[str, str | None]:
 
 
 def answer(user_id: str, message: str) -> str:
-    found = memory.search(user_id=user_id, query=message, limit=3)
+    query = message[-1000:]  # The longest query has 1,000 characters.
+    found = memory.search(user_id=user_id, query=query, limit=3)
     known = [one["content"] for one in found["items"]]
     reply, fact = think(message, known)
     if fact is not None and fact not in known:
