@@ -12,6 +12,7 @@ import { testTerminal } from './command.ts';
  * a terminal that is 80 columns wide. Besides `memory`, a transcript may contain:
  *
  *   $ cat > file <<END        writes the lines up to END to a file
+ *   $ cat file                prints a file
  *   $ echo text | memory …    passes a line on stdin; also `memory … < file`
  *   $ memory … | cat          writes stdout to a pipe
  *   $ COLUMNS=120 memory …    sets environment variables, or the width of the terminal
@@ -67,6 +68,8 @@ export async function replay(text: string, server: TestServer, project: string):
 type Folder = { path: string; file(name: string): string };
 
 async function runLine(line: string, folder: Folder, defaults: Record<string, string>) {
+  const [, file] = /^cat (\S+)$/.exec(line) ?? [];
+  if (file !== undefined) return readFileSync(folder.file(file), 'utf8');
   const { words, env, stdin, isPiped } = parse(line, folder);
   const width = Number(env.COLUMNS ?? columns);
   let [shown, open] = ['', ''];
