@@ -166,9 +166,3 @@ test('no request with several lines exceeds 1 MiB, the default limit of nginx', 
   expect(stderr).toContain(summaryOf({ accepted: 6, replayed: 0, failed: 0 }));
   expect(Math.max(...sizes)).toBeWithin(400_000, 1024 * 1024);
 });
-
-test('exactly 20 invalid lines are all shown, without a note about more', async () => {
-  const { stderr } = await memory([...batch, '-'], { stdin: '{\n'.repeat(20) });
-  expect(lines(stderr).filter((line) => line.startsWith('line '))).toHaveLength(20);
-  expect(stderr).not.toMatch(/^and /m);
-});

@@ -11,24 +11,16 @@ const left = async (userId: string) => (await server.client.list({ userId })).it
 const question = 'Permanently delete all memories of u? [y/N] ';
 
 describe('memory delete --user', () => {
-  test.each(['\n', 'n\n', 'no\n', 'yess\n', '', 'u\n', 'n\ny\n'])(
-    'on a terminal, %p means no: exit 1',
-    async (typed) => {
-      await server.client.deleteAll({ userId: 'u' });
-      await fill('u', 1);
-      const answer = await memory(['delete', '--user', 'u'], { terminal: 80, typed });
-      expect(answer).toEqual({ code: 1, stdout: '', stderr: `${question}Nothing was deleted.\n` });
-      expect(await left('u')).toBe(1);
-    },
-  );
-
-  test.each(['y\n', 'YES\n', ' Yes \r\n'])('on a terminal, %p means yes', async (typed) => {
+  test.each([
+    ...['\n', 'n\n', 'no\n', 'yess\n', '', 'u\n', 'n\ny\n'].map((typed) => [typed, false] as const),
+    ...['y\n', 'YES\n', ' Yes \r\n'].map((typed) => [typed, true] as const),
+  ])('on a terminal, %p means yes: %p', async (typed, isYes) => {
     await server.client.deleteAll({ userId: 'u' });
     await fill('u', 1);
-    const answer = await memory(['delete', '--user', 'u'], { terminal: 80, typed });
-    const stderr = `${question}Deleted 1 memory of u.\n`;
-    expect(answer).toEqual({ code: 0, stdout: '', stderr });
-    expect(await left('u')).toBe(0);
+    const ran = await memory(['delete', '--user', 'u'], { terminal: 80, typed });
+    const said = isYes ? 'Deleted 1 memory of u.' : 'Nothing was deleted.';
+    expect(ran).toEqual({ code: isYes ? 0 : 1, stdout: '', stderr: `${question}${said}\n` });
+    expect(await left('u')).toBe(isYes ? 0 : 1);
   });
 
   test('does nothing if the question cannot be shown on a terminal: exit 2', async () => {

@@ -116,6 +116,9 @@ describe('a second run', () => {
     await server.client.update(id, { content: 'by hand' });
     expect((await folder.ingest(['a.md'])).stderr).toStartWith('Queued.');
     expect(await content()).toBe('first');
+    await server.client.update(id, { metadata: { title: 'By hand' } });
+    expect((await folder.ingest(['a.md'])).stderr).toStartWith('Queued.');
+    expect((await server.client.get(id)).metadata).toEqual({ mimeType: 'text/markdown' });
     await server.client.delete(id);
     const { stderr } = await folder.ingest(['a.md']);
     expect(stderr).toStartWith('Queued.');
@@ -181,4 +184,14 @@ test('a named pipe in a folder is skipped', async () => {
   const inside = await folder.ingest(['.']);
   expect(inside.stderr).toContain('Skipped 1 file: pipes and devices (1).');
   expect({ code: inside.code, found: names(inside.stdout) }).toEqual({ code: 0, found: ['a.md'] });
+});
+
+test('keeps the text of a file or of stdin unchanged', async () => {
+  const argv = ['ingest', 'document', '--user', 'doc', '-', '--title', 'T'];
+  const { stdout } = await memory(argv, { stdin: ' a\r\n\n' });
+  expect(await server.client.get(stdout.trim())).toMatchObject({
+    content: ' a\r\n\n',
+    externalId: null,
+    metadata: { title: 'T' },
+  });
 });

@@ -56,12 +56,6 @@ const conversationOf = (...messages: object[]) => {
   return { ...conversation, mapping, current_node: `${messages.length - 1}` };
 };
 
-test('says nothing about lost data if none is lost', async () => {
-  const { stderr } = await importFor(newUser(), conversationOf(say('user', 'Likes tea')));
-  expect(stderr).toContain(imported(1));
-  expect(stderr).not.toContain('Not imported');
-});
-
 test('makes a memory of each visible message, and counts all other data', async () => {
   const userId = newUser();
   expectRan(
@@ -162,25 +156,18 @@ test('dates a message without a time by the message before it, or by its convers
   expect(await importWith([at + 7, -1e15, 3e11], 1e15)).toEqual(['26:47', '26:47', '26:47']);
 });
 
-test('keeps the transcript of a spoken message', async () => {
-  const userId = newUser();
-  const spoken = { content_type: 'audio_transcription', text: 'Likes tea', direction: 'in' };
-  const one = { ...conversationOf(say('user', spoken)), title: null };
-  expect((await importFor(userId, one)).stderr).not.toContain('Not imported');
-  expect(await contentsOf(userId)).toEqual(['Likes tea']);
-});
-
-test('imports messages that name no recipient', async () => {
-  const userId = newUser();
-  const { recipient: _, ...message } = say('user', 'Likes coffee');
-  const { stderr } = await importFor(userId, conversationOf(message));
-  expect(stderr).not.toContain('Not imported');
-  expect(await contentsOf(userId)).toEqual(['Likes coffee']);
-});
-
 test('names a message by the id of a conversation that has no conversation_id', async () => {
   const userId = newUser();
   const { conversation_id: _, ...older } = conversationOf(say('user', 'Likes tea'));
   for (const title of ['First', 'Second']) await importFor(userId, { ...older, id: 'c-9', title });
   expect(await all(userId)).toMatchObject([{ externalId: 'c-9#0' }]);
+});
+
+test('imports spoken messages and those without a recipient, and says nothing if all are imported', async () => {
+  const userId = newUser();
+  const spoken = { content_type: 'audio_transcription', text: 'Likes tea', direction: 'in' };
+  const { recipient: _, ...message } = say('user', 'Likes coffee');
+  const { stderr } = await importFor(userId, conversationOf(say('user', spoken), message));
+  expect(stderr).toBe(imported(2));
+  expect(await contentsOf(userId)).toEqual(['Likes tea', 'Likes coffee']);
 });

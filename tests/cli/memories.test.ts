@@ -49,20 +49,6 @@ describe('memory list', () => {
   });
 });
 
-test('a list on a terminal shows the names of documents', async () => {
-  const userId = 'titles';
-  const text = `# Copyright ${'x'.repeat(200)}`;
-  await server.client.ingest.document({ userId, data: { text, title: 'Handbook' } });
-  await server.client.ingest.document({ userId, externalId: 'docs/faq.md', data: { text } });
-  await server.client.ingest.document({ userId, data: { text: 'Plain is plain', title: 'Plain' } });
-  const argv = ['list', '--user', userId, '--order', 'asc'];
-  const shown = lines((await memory(argv, { terminal: 120 })).stdout);
-  expect(shown[1]).toContain('  Handbook: # Copyright');
-  expect(shown[2]).toContain('  docs/faq.md: # Copyright');
-  expect(shown[3]).toContain('  Plain is plain');
-  expect(lines((await memory(argv)).stdout)[0]).toEndWith(`\t${text}`);
-});
-
 test('health needs no key', async () => {
   const { code, stdout } = await memory(['health', '--json'], { env: { MEMORY_API_KEY: '' } });
   expect(JSON.parse(stdout)).toMatchObject({ status: 'ok', storage: backend });

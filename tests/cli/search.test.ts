@@ -14,15 +14,6 @@ await server.client.waitUntilComplete(memoryId);
 const search = (...argv: string[]) => ['search', '--user', userId, ...argv];
 
 describe('memory search', () => {
-  test('on a terminal, prints the snippet below each memory, within its width', async () => {
-    const { stdout } = await memory(search('refund'), { terminal: 50 });
-    const found = lines(stdout);
-    expect(found.filter((line) => /^mem_\w{32} {2}(ticket {2})?\d+\w$/.test(line))).toHaveLength(2);
-    expect(found.filter((line) => line.startsWith('  '))).not.toEqual([]);
-    expect(stdout).toContain('  Asked for a refund of order 5512\n');
-    expect(found.filter((line) => Bun.stringWidth(line) > 50)).toEqual([]);
-  });
-
   test('on a terminal, shows the title or external id of the document for each result', async () => {
     const [reader, text] = ['reader', `A first line.\n${'word '.repeat(400)}zebra`];
     const path = { externalId: 'docs/long-name-of-a-file.md' };
@@ -62,11 +53,6 @@ describe('memory search', () => {
       'Nothing was found. To list what there is: memory list --user searcher\n' +
         'Some memories have not been embedded yet; until then, only words find them.\n',
     );
-  });
-
-  test('--limit accepts 100', async () => {
-    const { code, stdout } = await memory(search('refund', '--limit', '100'));
-    expect({ code, found: lines(stdout).length }).toEqual({ code: 0, found: 2 });
   });
 });
 

@@ -4,7 +4,7 @@ import { readLines } from '../../cli/bulk/input.ts';
 import { inOrder } from '../../cli/bulk/pipeline.ts';
 import { jsonSyntaxError } from '../../cli/terminal/json.ts';
 import { startProgress } from '../../cli/terminal/progress.ts';
-import { age, cut, cutStart, escapeControls, escapeField } from '../../cli/terminal/text.ts';
+import { age, cut, cutStart, escapeField } from '../../cli/terminal/text.ts';
 import { testTerminal } from './command.ts';
 
 describe('text for a terminal', () => {
@@ -30,12 +30,6 @@ describe('text for a terminal', () => {
     expect(cutStart('docs/a.md', 9)).toBe('docs/a.md');
     expect(cutStart('docs/handbook/a.md', 10)).toBe('…book/a.md');
     expect(cutStart('漢字漢字', 5)).toBe('…漢字');
-  });
-
-  test('escapeControls() escapes all characters that control the terminal', () => {
-    expect(escapeControls('a\u001b[2J\u0007\u009b\u202eb\tc\nd')).toBe(
-      'a\\u001b[2J\\u0007\\u009b\\u202eb\tc\nd',
-    );
   });
 
   test('age() is in whole seconds, minutes up to an hour, hours up to a day, or days', () => {
@@ -145,26 +139,6 @@ describe('inOrder()', () => {
   const someTicks = async (count: number) => {
     for (let tick = 0; tick < count; tick += 1) await Promise.resolve();
   };
-
-  test('runs four jobs at a time, jobs with the same name in sequence, and delivers in order', async () => {
-    let [running, most] = [0, 0];
-    const named: number[] = [];
-    const delivered: number[] = [];
-    const namesIn = (index: number) => new Set(index % 5 === 0 ? ['five'] : []);
-    const work = async (index: number) => {
-      running += 1;
-      most = Math.max(most, running);
-      // The first jobs take longest, so the order cannot be correct by chance.
-      await someTicks(80 - index * 2);
-      if (index % 5 === 0) named.push(index);
-      running -= 1;
-      return index;
-    };
-    await inOrder(numbers(40), namesIn, work, async (result) => void delivered.push(result));
-    expect(most).toBe(4);
-    expect(named).toEqual([0, 5, 10, 15, 20, 25, 30, 35]);
-    expect(delivered).toEqual(Array.from({ length: 40 }, (_, index) => index));
-  });
 
   test('delivers a result while the input is idle', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import type { Memory } from '../../sdk/index.ts';
 import { dropped, json, startFaultServer } from '../support/fault-server.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -95,18 +95,6 @@ describe('memory import', () => {
     expect(piped.stderr).not.toContain('Reading from the terminal');
   });
 
-  test('reports invalid lines and reasons, stores them in --errors-out, and continues', async () => {
-    using folder = temporaryFolder();
-    const out = folder.file('bad.jsonl');
-    const [one, two] = many('bad', 2);
-    const stdin = `${jsonl([one])}{"id":\n\n${jsonl([{ ...two, type: 'note' }, two, 5])}`;
-    const ran = await memory(['import', '-', '--errors-out', out], { stdin });
-    const problems = ['line 2: is not valid JSON', 'line 4: type: must be one of', 'line 6: '];
-    expectRan(ran, 1, summary(2, 0, 3), ...problems);
-    const kept = lines(readFileSync(out, 'utf8')).map((line) => JSON.parse(line).line);
-    expect(kept.sort()).toEqual([2, 4, 6]);
-  });
-
   test('imports the first of two lines with the same id, regardless of their distance', async () => {
     const all = many('twins', 1_100);
     const twins = all.map((one, index) => ({ ...(index === 1_099 ? all[0] : one) }));
@@ -124,17 +112,6 @@ describe('memory import', () => {
     using broken = startFaultServer(dropped(), replay);
     const around = { env: { MEMORY_BASE_URL: broken.url }, stdin: jsonl(many('lost', 1)) };
     expect((await memory(['import', '-'], around)).stderr).toBe(summary(1, 0, 0));
-  });
-
-  test('imports an empty export without an error', async () => {
-    const answer = await memory(['import', '-'], { stdin: '\n' });
-    expect(answer).toEqual({ code: 0, stdout: '', stderr: summary(0, 0, 0) });
-  });
-
-  test('continues if the first lines are not JSON', async () => {
-    const stdin = `oops\n${jsonl(many('damaged', 1))}oops\n`;
-    const ran = await memory(['import', '-'], { stdin });
-    expectRan(ran, 1, summary(1, 0, 2), /^line 1: is not valid JSON/);
   });
 
   test('does not send lines with the same id in concurrent requests', async () => {

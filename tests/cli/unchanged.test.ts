@@ -45,14 +45,6 @@ test('a document that the service already stores is unchanged, even if sent with
   expect(all.stderr).toContain('1 accepted, 1 unchanged, 0 failed.');
 });
 
-test('a document is sent again if only its stored metadata has been changed', async () => {
-  using folder = foldersFor(memory)('metadata', { 'a.md': '# From the file' });
-  const id = (await folder.ingest(['a.md', '--wait'])).stdout.trim();
-  await server.client.update(id, { metadata: { title: 'By hand' } });
-  expect((await folder.ingest(['a.md'])).stderr).toStartWith('Queued.');
-  expect((await server.client.get(id)).metadata).toMatchObject({ title: 'From the file' });
-});
-
 test('--wait waits for an unchanged document, too', async () => {
   using folder = foldersFor(memory)('waited', { 'a.md': 'a' });
   const { stdout } = await folder.ingest(['a.md']);

@@ -60,3 +60,14 @@ test('memory wait reports each memory when it finishes, failed ones with the rea
   const printed = lines(json).map((line) => JSON.parse(line));
   expect(printed).toContainEqual(expect.objectContaining({ memoryId: ids[1], status: 'failed' }));
 });
+
+test('a memory that was deleted during --wait: exit 3 and the reason', async () => {
+  await using service = startService(({ url }) =>
+    url.endsWith('/status')
+      ? Response.json({ items: [], notFound: ['mem_a'] })
+      : Response.json({ memoryId: 'mem_a', status: 'processing' }, { status: 202 }),
+  );
+  const argv = ['ingest', 'document', '--user', 'u', '-', '--wait'];
+  const ran = await memory(argv, { ...service, stdin: 'text' });
+  expect(ran).toMatchObject({ code: 3, stderr: 'Failed: not found\n' });
+});
