@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { closeSync, constants, openSync, readFileSync } from 'node:fs';
 import { temporaryFolder } from '../support/folder.ts';
-import { startChild } from '../support/process.ts';
+import { startChild, startServing } from '../support/process.ts';
 import { until } from '../support/until.ts';
 import { event, expectRan, withMemory } from './command.ts';
 import { program, shellAt } from './shell.ts';
@@ -164,18 +164,15 @@ test('a key that is typed on a terminal is not shown', async () => {
 });
 
 describe('memory serve', () => {
-  function serve(folder: ReturnType<typeof temporaryFolder>, args: string[] = []) {
-    const database = `sqlite:${folder.file('memory.db')}`;
-    const command = [...program, 'serve', '--port', '0', '--database', database, ...args];
+  function serve(folder: ReturnType<typeof temporaryFolder>, ready?: string) {
     const env = { XDG_CONFIG_HOME: folder.path, MEMORY_API_KEY: '', LOG_LEVEL: 'silent' };
-    return startChild(command, env);
+    return startServing(program, folder.file('memory.db'), env, ready);
   }
 
   test('prints its address, stores the first key without logging it, and stops on a signal', async () => {
     using folder = temporaryFolder();
-    const server = serve(folder);
-    await until(() => server.log().includes('memory list'), { what: 'the banner' });
-    const [, url = ''] = /running at (\S+)/.exec(server.log()) ?? [];
+    const server = await serve(folder, 'memory list');
+    const { url } = server;
     const profile = readFileSync(folder.file('memory-service/profile.json'), 'utf8');
     const apiKey = expect.stringMatching(/^mk_\w{38}$/);
     expect(JSON.parse(profile)).toEqual({ keys: { [url]: { apiKey, firstRun: true } } });
@@ -186,8 +183,7 @@ describe('memory serve', () => {
     expect(server.log()).toEndWith('Stopped.\n');
     expect(server.log()).not.toContain('mk_');
 
-    const again = serve(folder);
-    await until(() => again.log().includes('Press Ctrl-C to stop.'), { what: 'the banner' });
+    const again = await serve(folder);
     expect(again.log()).not.toContain('mk_');
     // On Ctrl-C, the service receives a signal from the terminal and another from npm. Two signals
     // in quick succession count as one.

@@ -3,33 +3,28 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { MemoryClient } from '../../sdk/index.ts';
 import { program } from '../cli/shell.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { type Child, startChild } from '../support/process.ts';
+import { startServing } from '../support/process.ts';
 import type { TestServer } from '../support/server.ts';
-import { until } from '../support/until.ts';
 import { connectTo, ways } from './connect.ts';
 
 /* If the service is killed after a save is stored, a retry must not create a second memory. */
 
 const apiKey = 'mk_of_the_crash_test';
 const folder = temporaryFolder();
-let service: { child: Child; port: number };
+let service: Awaited<ReturnType<typeof startServing>>;
 let proxy: Server;
 const open = new Set<Socket>();
 /** When a request begins with this text, the proxy kills the service and drops the response. */
 let fatal: string | undefined;
 
 async function startService(): Promise<void> {
-  const database = `sqlite:${folder.file('memory.db')}`;
-  const command = [...program, 'serve', '--port', '0', '--database', database];
-  const child = startChild(command, { MEMORY_API_KEY: apiKey, LOG_LEVEL: 'silent' });
-  await until(() => child.log().includes('Press Ctrl-C to stop'), { what: 'the banner' });
-  const [, port] = /running at \S+:(\d+)/.exec(child.log()) ?? [];
-  service = { child, port: Number(port) };
+  const env = { MEMORY_API_KEY: apiKey, LOG_LEVEL: 'silent' };
+  service = await startServing(program, folder.file('memory.db'), env);
 }
 
 async function startProxy(): Promise<string> {
   proxy = createServer((client) => {
-    const upstream = connect(service.port, '127.0.0.1');
+    const upstream = connect(Number(new URL(service.url).port), '127.0.0.1');
     let request = '';
     for (const socket of [client, upstream]) {
       open.add(socket);
@@ -47,7 +42,7 @@ async function startProxy(): Promise<string> {
     upstream.on('data', (bytes) => {
       if (fatal !== undefined && request.startsWith(fatal)) {
         fatal = undefined;
-        service.child.signal('SIGKILL');
+        service.signal('SIGKILL');
         client.destroy();
       } else {
         request = '';
@@ -68,7 +63,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const socket of open) socket.destroy();
   proxy.close();
-  await service.child.end('SIGKILL');
+  await service.end('SIGKILL');
   folder[Symbol.dispose]();
 });
 
@@ -79,7 +74,7 @@ test.each(ways.filter(({ version }) => version === '2026-07-28'))(
     await using memory = await connectTo({ url, key: apiKey } as TestServer, way, { userId });
     const before = await memory.call('save_memory', { content: 'Before' });
     fatal = way.transport === 'http' ? 'POST /mcp' : 'POST /v1/memories';
-    const killed = service.child.exited.then(startService);
+    const killed = service.exited.then(startService);
     const save = () => memory.call('save_memory', { content: 'Meanwhile' }).catch(String);
     const outcomes = [await save()];
     await killed;

@@ -1,8 +1,8 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startChild } from '../support/process.ts';
+import { startServing } from '../support/process.ts';
 import { until } from '../support/until.ts';
-import { mcpHello } from './mcp-hello.ts';
+import { greet, listTools } from './mcp.ts';
 import { checkPages } from './pages.ts';
 import { emptyProject, type Project } from './project.ts';
 import type { Case, Packed } from './runtimes.ts';
@@ -89,28 +89,14 @@ async function startMs(project: Project, memory: string[]): Promise<string> {
   return (times.sort((a, b) => a - b)[4] ?? 0).toFixed(0);
 }
 
-type Serving = AsyncDisposable & {
-  url: string;
-  env: Record<string, string>;
-  log(): string;
-  end(): Promise<number | null>;
-};
+/** Begins the last line that a server prints at its first start, after it has stored a key. */
+const firstRun = ' list --user';
 
-/** Matches the last line that a server prints at its first start, after it has stored a key. */
-const firstRun = /memory(?:-service)? list --user/;
-
-async function serve(
-  project: Project,
-  memory: string[],
-  ready = /Press Ctrl-C to stop/,
-): Promise<Serving> {
+async function serve(project: Project, memory: string[], ready?: string) {
   const env = { XDG_CONFIG_HOME: project.folder, HOME: project.folder, MEMORY_API_KEY: '' };
-  const database = `sqlite:${project.file('memory.db')}`;
-  const child = startChild([...memory, 'serve', '--port', '0', '--database', database], env);
-  await until(() => ready.test(child.log()), { what: 'the banner' });
-  const [, url = ''] = /running at (\S+)/.exec(child.log()) ?? [];
-  const end = () => child.end('SIGTERM');
-  return { url, env, log: child.log, end, [Symbol.asyncDispose]: async () => void (await end()) };
+  const server = await startServing(memory, project.file('memory.db'), env, ready);
+  const end = () => server.end('SIGTERM');
+  return { ...server, env, end, [Symbol.asyncDispose]: async () => void (await end()) };
 }
 
 /** Tests the threads that check a large file for damage and scrub deleted data. */
@@ -152,30 +138,11 @@ async function withMcp(executable: string): Promise<string> {
   await using server = await serve(project, [executable], firstRun);
   const env = { ...server.env, MEMORY_BASE_URL: server.url };
   const begin = performance.now();
-  const child = Bun.spawn([executable, 'mcp', '--user', 'u'], {
-    env,
-    stdin: 'pipe',
-    stdout: 'pipe',
-  });
-  child.stdin.write(`${JSON.stringify(mcpHello)}\n`);
-  await child.stdin.flush();
-  const { value } = await child.stdout.getReader().read();
-  const startedMs = performance.now() - begin;
-  child.stdin.end();
-  if (!new TextDecoder().decode(value).includes('"name":"memory"')) throw new Error('no greeting');
-  if ((await child.exited) !== 0) throw new Error(`memory mcp: exit status ${child.exitCode}`);
+  await greet([executable, 'mcp', '--user', 'u'], env);
+  const tookMs = performance.now() - begin;
   const database = `sqlite:${project.file('memory.db')}`;
   const create = ['keys', 'create', '--user', 'u', '--database', database];
   const key = await project.run([executable, ...create], env);
-  const response = await fetch(`${server.url}/mcp`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${key}`,
-      accept: 'application/json, text/event-stream',
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
-  });
-  if (!(await response.text()).includes('save_memory')) throw new Error('no tools over HTTP');
-  return `over stdio in ${startedMs.toFixed(0)} ms, over HTTP`;
+  await listTools(`${server.url}/mcp`, key);
+  return `over stdio in ${tookMs.toFixed(0)} ms, over HTTP`;
 }

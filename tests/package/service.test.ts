@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MemoryClient } from '../../sdk/index.ts';
-import { startChild } from '../support/process.ts';
+import { startChild, startServing } from '../support/process.ts';
 import { withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { type Installed, installService, runInstallScript } from './install.ts';
-import { mcpHello } from './mcp-hello.ts';
+import { greet, listTools } from './mcp.ts';
 import { checkPages } from './pages.ts';
 import { emptyProject, type Project } from './project.ts';
 
@@ -102,16 +102,12 @@ test('the package contains the dynamically imported contract, server and admin c
   await project.write('bad.jsonl', '{ "type": "ticket" }\n');
   const checked = project.run([installed.memory, 'ingest', 'batch', 'bad.jsonl', '--dry-run'], env);
   await expect(checked).rejects.toThrow('line 1: userId: is required');
-  const database = `sqlite:${project.file('memory.db')}`;
-  const serve = ['serve', '--port', '0', '--database', database];
-  const child = startChild([installed.memory, ...serve], { ...env, MEMORY_API_KEY: '' });
-  await until(() => child.log().includes('Press Ctrl-C to stop'), { what: 'the banner' });
-  const [, url = ''] = /running at (\S+)/.exec(child.log()) ?? [];
-  await checkPages(url);
-  expect(await child.end('SIGTERM')).toBe(0);
-  expect(await project.run([installed.memory, 'doctor', '--database', database], env)).toContain(
-    'ok',
-  );
+  const database = project.file('memory.db');
+  const service = await startServing([installed.memory], database, { ...env, MEMORY_API_KEY: '' });
+  await checkPages(service.url);
+  expect(await service.end('SIGTERM')).toBe(0);
+  const doctor = await project.run([installed.memory, 'doctor', '--database', database], env);
+  expect(doctor).toContain('ok');
 });
 
 test("the packed CLI recognizes the server's errors", async () => {
@@ -123,63 +119,35 @@ test("the packed CLI recognizes the server's errors", async () => {
 });
 
 test('the package contains the model, its licence and a notice', async () => {
-  const database = `sqlite:${project.file('meaning.db')}`;
   const own = { ...env, MEMORY_EMBEDDINGS: 'local' };
-  const child = startChild([installed.memory, 'serve', '--port', '0', '--database', database], own);
-  await until(() => child.log().includes('Press Ctrl-C to stop'), { what: 'the banner' });
-  const [, url = ''] = /running at (\S+)/.exec(child.log()) ?? [];
-  const client = new MemoryClient({ apiKey: server.key, baseUrl: url });
+  const service = await startServing([installed.memory], project.file('meaning.db'), own);
+  const client = new MemoryClient({ apiKey: server.key, baseUrl: service.url });
   const { id } = await client.save({ userId: 'u', content: 'Allergic to peanuts' });
   await until(async () => {
     const query = 'what food should I avoid?';
     const { items } = await client.search({ userId: 'u', query, mode: 'meaning' });
     return items[0]?.id === id;
   });
-  expect(await child.end('SIGTERM')).toBe(0);
+  expect(await service.end('SIGTERM')).toBe(0);
   const read = (path: string) => Bun.file(join(installed.folder, path)).text();
   expect(await read('server/embeddings/minilm/LICENSE')).toContain('Apache License');
   expect(await read('THIRD-PARTY-NOTICES.txt')).toContain('all-MiniLM-L6-v2, Apache-2.0');
 });
 
 describe('MCP', () => {
-  /** Sends an initialize request to the program and returns its first output. */
-  async function greet(command: string[]): Promise<string> {
-    const child = Bun.spawn(command, { env, stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' });
-    child.stdin.write(`${JSON.stringify(mcpHello)}\n`);
-    child.stdin.flush();
-    const { value } = await child.stdout.getReader().read();
-    child.stdin.end();
-    expect(await child.exited).toBe(0);
-    return new TextDecoder().decode(value);
-  }
-
   test('works over stdio, also with the settings written for a client', async () => {
-    expect(await greet([installed.memory, 'mcp', '--user', 'u'])).toContain('"name":"memory"');
+    await greet([installed.memory, 'mcp', '--user', 'u'], env);
     await project.run([installed.memory, 'profile', 'set', env.MEMORY_BASE_URL ?? ''], env);
     const install = ['mcp', 'install', 'cursor', '--user', 'u', '--yes'];
     await project.run([installed.memory, ...install], env);
     const { mcpServers } = await Bun.file(project.file('.cursor/mcp.json')).json();
-    const { command, args } = mcpServers.memory;
-    expect(await greet([command, ...args])).toContain('"name":"memory"');
+    await greet([mcpServers.memory.command, ...mcpServers.memory.args], env);
   });
 
   test('works over HTTP', async () => {
-    const database = `sqlite:${project.file('mcp.db')}`;
-    const serve = ['serve', '--port', '0', '--database', database];
-    const key = 'sixteen-or-more-characters';
-    const child = startChild([installed.memory, ...serve], { ...env, MEMORY_API_KEY: key });
-    await until(() => child.log().includes('Press Ctrl-C to stop'), { what: 'the banner' });
-    const [, url = ''] = /running at (\S+)/.exec(child.log()) ?? [];
-    const response = await fetch(`${url}/mcp/users/u`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${key}`,
-        accept: 'application/json, text/event-stream',
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
-    });
-    expect(await response.text()).toContain('save_memory');
-    expect(await child.end('SIGTERM')).toBe(0);
+    const own = { ...env, MEMORY_API_KEY: 'sixteen-or-more-characters' };
+    const service = await startServing([installed.memory], project.file('mcp.db'), own);
+    await listTools(`${service.url}/mcp/users/u`, own.MEMORY_API_KEY);
+    expect(await service.end('SIGTERM')).toBe(0);
   });
 });

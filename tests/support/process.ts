@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { until } from './until.ts';
 
 /** A home directory that does not exist, and a setting without which Bun would create it. */
 export const noHome = {
@@ -67,6 +68,20 @@ export function startChild(command: string[], env: Record<string, string> = {}) 
       return exited;
     },
   };
+}
+
+/** Runs `serve` of the program on an SQLite file, and waits until it prints `ready`. */
+export async function startServing(
+  program: string[],
+  file: string,
+  env: Record<string, string>,
+  ready = 'Press Ctrl-C to stop',
+) {
+  const command = [...program, 'serve', '--port', '0', '--database', `sqlite:${file}`];
+  const child = startChild(command, env);
+  await until(() => child.log().includes(ready), { what: 'the banner' });
+  const [, url = ''] = /running at (\S+)/.exec(child.log()) ?? [];
+  return { ...child, url };
 }
 
 function firstLine(
