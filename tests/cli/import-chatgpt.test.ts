@@ -163,7 +163,7 @@ test('names a message by the id of a conversation that has no conversation_id', 
   expect(await all(userId)).toMatchObject([{ externalId: 'c-9#0' }]);
 });
 
-test('imports spoken messages and those without a recipient, and says nothing if all are imported', async () => {
+test('spoken messages and those without a recipient are imported, and nothing else is said', async () => {
   const userId = newUser();
   const spoken = { content_type: 'audio_transcription', text: 'Likes tea', direction: 'in' };
   const { recipient: _, ...message } = say('user', 'Likes coffee');

@@ -10,96 +10,65 @@ const server = await withProject();
 const list = { ...anyList, id: 'seven' };
 const text = (length: number) => ({ ...list, params: { x: 'x'.repeat(length) } });
 
-type Sent = {
-  method?: string;
-  path?: string;
-  body?: unknown;
-  headers?: Record<string, string>;
-};
-type Expected = {
-  status: number;
-  error: string;
-  code: number;
-  id?: string | number | null;
-  header?: [name: string, value: string];
-};
+type Sent = { method?: string; path?: string; body?: unknown; headers?: Record<string, string> };
+type Expected = [status: number, error: string, code: number, id?: string | number];
 
-const badKey = { authorization: 'Bearer mk_unknown_key_0123' };
-type Case = [name: string, Sent, Expected];
-const cases: Case[] = [
+const cases: [name: string, Sent, Expected][] = [
   [
     'an unknown key',
-    { headers: badKey },
-    { status: 401, error: 'unauthorized', code: -32_000, header: ['www-authenticate', 'Bearer'] },
+    { headers: { authorization: 'Bearer mk_unknown_key_0123' } },
+    [401, 'unauthorized', -32_000],
   ],
-  [
-    'no key',
-    { path: '/mcp', headers: { authorization: '' } },
-    { status: 401, error: 'unauthorized', code: -32_000, header: ['www-authenticate', 'Bearer'] },
-  ],
-  [
-    'a foreign Host',
-    { headers: { host: 'evil.example' } },
-    { status: 403, error: 'forbidden', code: -32_000 },
-  ],
-  ['an unknown path', { path: '/mcp/none' }, { status: 404, error: 'not_found', code: -32_000 }],
-  ...['PUT', 'GET', 'DELETE'].map(
-    (method): Case => [
-      `the method ${method}`,
-      { method },
-      { status: 405, error: 'method_not_allowed', code: -32_000, header: ['allow', 'POST'] },
-    ],
-  ),
-  [
-    'a body that is too large',
-    { body: text(1_100_000) },
-    { status: 413, error: 'payload_too_large', code: -32_000 },
-  ],
+  ['no key', { path: '/mcp', headers: { authorization: '' } }, [401, 'unauthorized', -32_000]],
+  ['a foreign Host', { headers: { host: 'evil.example' } }, [403, 'forbidden', -32_000]],
+  ['an unknown path', { path: '/mcp/none' }, [404, 'not_found', -32_000]],
+  ['the method PUT', { method: 'PUT' }, [405, 'method_not_allowed', -32_000]],
+  ['the method GET', { method: 'GET' }, [405, 'method_not_allowed', -32_000]],
+  ['the method DELETE', { method: 'DELETE' }, [405, 'method_not_allowed', -32_000]],
+  ['a body that is too large', { body: text(1_100_000) }, [413, 'payload_too_large', -32_000]],
   [
     'another media type',
     { headers: { 'content-type': 'text/plain' } },
-    { status: 415, error: 'unsupported_media_type', code: -32_000 },
+    [415, 'unsupported_media_type', -32_000],
   ],
   [
     'a key for the whole project, without a user',
     { path: '/mcp' },
-    { status: 400, error: 'invalid_request', code: -32_600, id: 'seven' },
+    [400, 'invalid_request', -32_600, 'seven'],
   ],
   [
     'an invalid user',
     { path: '/mcp/users/%ff', body: { ...list, id: 7 } },
-    { status: 400, error: 'invalid_request', code: -32_600, id: 7 },
+    [400, 'invalid_request', -32_600, 7],
   ],
   [
     'an id of another type',
     { path: '/mcp', body: { ...list, id: { a: 1 } } },
-    { status: 400, error: 'invalid_request', code: -32_600 },
+    [400, 'invalid_request', -32_600],
   ],
-  [
-    'an array of messages',
-    { body: [list, list] },
-    { status: 400, error: 'invalid_request', code: -32_600 },
-  ],
+  ['an array of messages', { body: [list, list] }, [400, 'invalid_request', -32_600]],
 ];
 
+/** A header of the response, by its status. */
+const headersOf: Record<number, [name: string, value: string]> = {
+  401: ['www-authenticate', 'Bearer'],
+  405: ['allow', 'POST'],
+};
+
 describe('errors before a tool runs', () => {
-  test.each(cases)('%s', async (_, sent, { id = null, ...expected }) => {
+  test.each(cases)('%s', async (_, sent, [status, error, code, id = null]) => {
     const { method = 'POST', path = '/mcp/users/u', headers } = sent;
     const body = method === 'POST' || method === 'PUT' ? (sent.body ?? list) : undefined;
     const response = await send(server, method, path, { body, headers: { accept, ...headers } });
-    const json = await response.json();
-    expect(response.status).toBe(expected.status);
-    expect(response.headers.get('content-type')).toBe('application/json');
-    expect(json).toEqual({
+    const data = { error, requestId: response.headers.get('x-request-id') };
+    expect(await response.json()).toEqual({
       jsonrpc: '2.0',
       id,
-      error: {
-        code: expected.code,
-        message: expect.any(String),
-        data: { error: expected.error, requestId: response.headers.get('x-request-id') },
-      },
+      error: { code, message: expect.any(String), data },
     });
-    const [name, value] = expected.header ?? ['cache-control', 'no-store'];
+    expect(response.status).toBe(status);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    const [name, value] = headersOf[status] ?? ['cache-control', 'no-store'];
     expect(response.headers.get(name)).toBe(value);
   });
 

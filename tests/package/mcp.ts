@@ -11,7 +11,7 @@ const hello = {
   },
 };
 
-/** Greets the program over stdio. Throws if it does not answer, or fails at the end of its input. */
+/** Greets the program over stdio. Throws if it does not answer, or fails when its input ends. */
 export async function greet(command: string[], env: Record<string, string>): Promise<void> {
   const child = Bun.spawn(command, { env, stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' });
   child.stdin.write(`${JSON.stringify(hello)}\n`);
