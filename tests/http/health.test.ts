@@ -18,8 +18,9 @@ async function health(): Promise<Health> {
 }
 
 describe('GET /health', () => {
-  test('returns 200 without a key', async () => {
-    expect(await health()).toEqual({
+  test.each(['', 'Bearer mk_wrong_key_wrong_key'])('returns 200 with the key "%s"', async (key) => {
+    const answer = await ask(server, 'GET', '/health', { headers: { authorization: key } });
+    expect(bodyOf<Health>(answer, 200)).toEqual({
       status: 'ok',
       version,
       storage: backend,
@@ -27,12 +28,6 @@ describe('GET /health', () => {
       oldestPendingSeconds: null,
       embeddings: { model: null, pending: 0 },
     });
-  });
-
-  test('returns 200 with any key and does not repeat the key', async () => {
-    const headers = { authorization: 'Bearer mk_wrong_key_wrong_key' };
-    const answer = await ask(server, 'GET', '/health', { headers });
-    expect(answer.status).toBe(200);
     expect(answer.headers.get('www-authenticate')).toBeNull();
   });
 
@@ -167,10 +162,9 @@ test('GET /health/live returns 200 without a key', async () => {
   expect(bodyOf<object>(answer, 200)).toEqual({ status: 'ok' });
 });
 
-test.each(['/health', 'http://memory.example/health'])(
-  'a probe over HTTP/1.0 without a Host header returns 200: %s',
-  async (target) => {
+test('a probe over HTTP/1.0 without a Host header returns 200', async () => {
+  for (const target of ['/health', 'http://memory.example/health']) {
     const answer = await exchange(server, `GET ${target} HTTP/1.0\r\n\r\n`);
     expect(answer).toMatchObject({ status: 200, body: { status: 'ok' } });
-  },
-);
+  }
+});

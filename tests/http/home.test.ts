@@ -70,9 +70,7 @@ test('the icon is an ICO file with three sizes', async () => {
 
 test('the page does not repeat the Host header', async () => {
   const headers = { host: 'evil.example', accept: browser };
-  const text = await (await fetch(server.url, { headers })).text();
-  expect(text).toContain('<h1>');
-  expect(text).not.toContain('evil');
+  expect(await (await fetch(server.url, { headers })).text()).toBe(page);
 });
 
 test('the page states why the service is failing', () => {

@@ -105,18 +105,32 @@ test.each([
   expect(line.traceparent).toBe(logged);
 });
 
-test("the client's request id is logged", async () => {
-  const headers = { ...known, 'x-request-id': 'mine-1' };
-  const line = await lineOf(() => fetch(`${server.url}/v1/nothing`, { headers }));
-  expect(line.requestId).toBe('mine-1');
-});
-
 const forwarded = { 'x-forwarded-for': '192.0.2.1' };
+const key = await server.createKey('shop', { readOnly: true });
 
-test("the client's address is logged, as the trusted proxy on this machine reports it", async () => {
-  const headers = { ...known, ...forwarded };
-  const line = await lineOf(() => fetch(`${server.url}/v1/nothing`, { headers }));
-  expect(line).toMatchObject({ address: '192.0.2.1' });
+test.each<[what: string, path: string, headers: Record<string, string>, line: object]>([
+  ["the client's request id", '/v1/nothing', { 'x-request-id': 'mine-1' }, { requestId: 'mine-1' }],
+  [
+    "the client's address, as a trusted proxy reports it",
+    '/v1/nothing',
+    forwarded,
+    { address: '192.0.2.1' },
+  ],
+  [
+    'the key of a write that it may not make',
+    '/v1/memories',
+    { authorization: `Bearer ${key}` },
+    { status: 403, project: 'shop', keyLastFour: key.slice(-4) },
+  ],
+  [
+    'the status of an MCP message',
+    '/mcp/users/u',
+    { accept: 'application/json, text/event-stream' },
+    { route: '/mcp/users/:userId', status: 400 },
+  ],
+])('a line has %s', async (_, path, headers, expected) => {
+  const init = { method: 'POST', headers: { ...json, ...headers }, body: '{}' };
+  expect(await lineOf(() => fetch(server.url + path, init))).toMatchObject(expected);
 });
 
 test('an unexpected error is logged with its cause, the request id and the address', async () => {
@@ -229,19 +243,4 @@ test('the same if nothing is read from the start', async () => {
     return `sleep 600 <${pipe} & head -c 65536 /dev/zero >${pipe}`;
   });
   await stop();
-});
-
-test('a write that a read-only key may not make is logged with the key', async () => {
-  const key = await server.createKey('shop', { readOnly: true });
-  const headers = { ...json, authorization: `Bearer ${key}` };
-  const init = { method: 'POST', headers, body: saved };
-  const line = await lineOf(() => fetch(`${server.url}/v1/memories`, init));
-  expect(line).toMatchObject({ status: 403, project: 'shop', keyLastFour: key.slice(-4) });
-});
-
-test('an MCP message is logged with the status of its response', async () => {
-  const headers = { ...json, accept: 'application/json, text/event-stream' };
-  const init = { method: 'POST', headers, body: '{}' };
-  const line = await lineOf(() => fetch(`${server.url}/mcp/users/u`, init));
-  expect(line).toMatchObject({ route: '/mcp/users/:userId', status: 400 });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { newUser } from '../support/http.ts';
+import { beginSave, newUser } from '../support/http.ts';
 import { readMetrics } from '../support/metrics.ts';
 import { send, withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
@@ -28,23 +28,12 @@ async function isClosed({ hostname, port }: URL): Promise<boolean> {
 test('a write whose body arrives after the stop has begun is answered and stored', async () => {
   const { url } = server;
   const userId = newUser();
-  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-  const writer = writable.getWriter();
-  const write = (text: string) => writer.write(new TextEncoder().encode(text));
-  const sent = fetch(`${url}/v1/memories`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' },
-    body: readable,
-    duplex: 'half',
-  });
-  await write(`{"userId":"${userId}",`);
+  const finish = await beginSave(server, userId);
   const inFlight = async () => (await readMetrics(server)).get('memory_http_requests_in_flight');
   await until(async () => (await inFlight()) === 1, { what: 'the request' });
   const restarted = server.restart();
   await until(() => isClosed(new URL(url)), { what: 'the closed port' });
-  await write('"content":"late"}');
-  await writer.close();
-  expect((await sent).status).toBe(201);
+  expect(await finish('late')).toBe(201);
   await restarted;
   expect(await contentsOf(userId)).toEqual(['late']);
 });

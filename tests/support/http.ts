@@ -137,3 +137,22 @@ export async function whenComplete(
     timeoutMs === undefined ? {} : { timeoutMs },
   );
 }
+
+/** Begins to send the body of a save. The result sends the rest, and returns the status. */
+export async function beginSave(server: TestServer, userId: string) {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  const write = (text: string) => writer.write(new TextEncoder().encode(text));
+  const sent = fetch(`${server.url}/v1/memories`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' },
+    body: readable,
+    duplex: 'half',
+  });
+  await write(`{"userId":"${userId}",`);
+  return async (content: string) => {
+    await write(`"content":"${content}"}`);
+    await writer.close();
+    return (await sent).status;
+  };
+}

@@ -18,37 +18,32 @@ const defaults = {
   console: 'on',
 };
 
-test('an empty environment yields the defaults', () => {
-  expect<unknown>(readConfig({})).toEqual(defaults);
-});
+const settings = {
+  PORT: '0',
+  HOST: '::1',
+  MEMORY_DATABASE_URL: 'sqlite:some/place.db',
+  MEMORY_API_KEY: 'a-key-of-16-char',
+  MEMORY_CORS_ORIGINS: 'https://app.example, http://localhost:5173',
+  MEMORY_MCP_HOSTS: 'Memory.example, [2001:db8::1]',
+  LOG_LEVEL: 'warn',
+  MEMORY_MAX_BODY_BYTES: '1024',
+  MEMORY_RATE_LIMIT: '10/1',
+  MEMORY_EMBEDDINGS: 'https://models.example/v1/',
+  MEMORY_EMBEDDINGS_MODEL: 'multilingual-e5-small',
+  MEMORY_EMBEDDINGS_KEY: 'sk-secret',
+  MEMORY_TRUSTED_PROXIES: '10.0.0.0/8, ::1',
+  MEMORY_METRICS: 'off',
+  MEMORY_CONSOLE: 'off',
+};
 
-test('an empty value counts as unset', () => {
-  const names = ['PORT', 'HOST', 'MEMORY_DATABASE_URL', 'MEMORY_API_KEY', 'MEMORY_CORS_ORIGINS'];
-  const more = ['MEMORY_MCP_HOSTS', 'LOG_LEVEL', 'MEMORY_MAX_BODY_BYTES', 'MEMORY_RATE_LIMIT'];
-  const model = ['MEMORY_EMBEDDINGS', 'MEMORY_EMBEDDINGS_MODEL', 'MEMORY_EMBEDDINGS_KEY'];
-  const env = Object.fromEntries([...names, ...more, ...model].map((name) => [name, '']));
-  expect<unknown>(readConfig(env)).toEqual(defaults);
+test('without settings, and if all are empty, the defaults apply', () => {
+  expect<unknown>(readConfig({})).toEqual(defaults);
+  const empty = Object.fromEntries(Object.keys(settings).map((name) => [name, '']));
+  expect<unknown>(readConfig(empty)).toEqual(defaults);
 });
 
 test('every setting is applied', () => {
-  const config = readConfig({
-    PORT: '0',
-    HOST: '::1',
-    MEMORY_DATABASE_URL: 'sqlite:some/place.db',
-    MEMORY_API_KEY: 'a-key-of-16-char',
-    MEMORY_CORS_ORIGINS: 'https://app.example, http://localhost:5173',
-    MEMORY_MCP_HOSTS: 'Memory.example, [2001:db8::1]',
-    LOG_LEVEL: 'warn',
-    MEMORY_MAX_BODY_BYTES: '1024',
-    MEMORY_RATE_LIMIT: '10/1',
-    MEMORY_EMBEDDINGS: 'https://models.example/v1/',
-    MEMORY_EMBEDDINGS_MODEL: 'multilingual-e5-small',
-    MEMORY_EMBEDDINGS_KEY: 'sk-secret',
-    MEMORY_TRUSTED_PROXIES: '10.0.0.0/8, ::1',
-    MEMORY_METRICS: 'off',
-    MEMORY_CONSOLE: 'off',
-  });
-  expect(config).toEqual({
+  expect(readConfig(settings)).toEqual({
     port: 0,
     host: '::1',
     databaseUrl: 'sqlite:some/place.db',
@@ -106,28 +101,27 @@ test('an endpoint needs the name of a model', () => {
   expect(thrownBy(() => readConfig(env)).message).toContain('MEMORY_EMBEDDINGS_MODEL must be set');
 });
 
-test.each([
-  ['PORT', '-1'],
-  ['PORT', '0x10'],
-  ['MEMORY_DATABASE_URL', 'sqlite:'],
-  ['MEMORY_DATABASE_URL', 'sqlite::memory:'],
-  ['MEMORY_DATABASE_URL', 'postgres://me@localhost:port/memory'],
-  ['MEMORY_DATABASE_URL', 'postgres://me@localhost'],
-  ['MEMORY_DATABASE_URL', 'postgres:///memory'],
-  ['MEMORY_API_KEY', 'x'.repeat(15)],
-  ['MEMORY_API_KEY', 'x'.repeat(257)],
-  ['MEMORY_API_KEY', 'sixteen or more with spaces'],
-  ['MEMORY_CORS_ORIGINS', 'https://app.example/'],
-  ['MEMORY_CORS_ORIGINS', 'https://app.example,'],
-  ['MEMORY_MAX_BODY_BYTES', '1023'],
-  ['MEMORY_MAX_BODY_BYTES', '1073741825'],
-  ['MEMORY_RATE_LIMIT', '0/60'],
-  ['MEMORY_RATE_LIMIT', '60/0'],
-  ['MEMORY_EMBEDDINGS', 'ftp://models.example/v1'],
-  ['MEMORY_EMBEDDINGS', 'https://me:secret@models.example/v1'],
-  ['MEMORY_EMBEDDINGS', 'https://models.example/v1?key=secret'],
-])('rejects %s=%s', (name, value) => {
-  expect(thrownBy(() => readConfig({ [name]: value })).message).toContain(`${name} must be `);
+const rejected = {
+  PORT: ['-1', '0x10'],
+  MEMORY_DATABASE_URL: [
+    ...['sqlite:', 'sqlite::memory:', 'postgres://me@localhost:port/memory'],
+    ...['postgres://me@localhost', 'postgres:///memory'],
+  ],
+  MEMORY_API_KEY: ['x'.repeat(15), 'x'.repeat(257), 'sixteen or more with spaces'],
+  MEMORY_CORS_ORIGINS: ['https://app.example/', 'https://app.example,'],
+  MEMORY_MAX_BODY_BYTES: ['1023', '1073741825'],
+  MEMORY_RATE_LIMIT: ['0/60', '60/0'],
+  MEMORY_EMBEDDINGS: [
+    ...['ftp://models.example/v1', 'https://me:secret@models.example/v1'],
+    'https://models.example/v1?key=secret',
+  ],
+};
+
+test.each(Object.entries(rejected))('rejects invalid values of %s', (name, values) => {
+  for (const value of values) {
+    const { message } = thrownBy(() => readConfig({ [name]: value }));
+    expect(message).toContain(`${name} must be `);
+  }
 });
 
 test('the highest port and the largest body limit are accepted', () => {

@@ -9,21 +9,19 @@ function pretty(entry: Partial<LogEntry>): string {
   return prettyLine({ at, level: 'info', message: 'listening', fields: {}, ...entry });
 }
 
-test('a line has the time, the message and the fields that are set', () => {
-  const fields = { url: 'http://127.0.0.1:7070', project: undefined };
-  expect(pretty({ fields })).toBe('09:05:03 listening url=http://127.0.0.1:7070');
-});
-
-test('a line has its level, except for info', () => {
-  expect(pretty({ level: 'warn' })).toBe('09:05:03 warn listening');
-  expect(pretty({ level: 'error' })).toBe('09:05:03 error listening');
-  expect(pretty({})).toBe('09:05:03 listening');
-});
-
-test("a request's line has its method, route, status and duration", () => {
-  const request = { method: 'GET', route: '/v1/memories', status: 200, durationMs: 3 };
-  const line = pretty({ message: 'request', fields: { ...request, requestId: 'req_1' } });
-  expect(line).toMatch(/^09:05:03 GET \/v1\/memories 200 3 ms requestId=req_1$/);
+const fields = { url: 'http://127.0.0.1:7070', project: undefined };
+const request = { method: 'GET', route: '/v1/memories', status: 200, durationMs: 3 };
+test.each<[name: string, entry: Partial<LogEntry>, line: string]>([
+  ['the fields that are set', { fields }, 'listening url=http://127.0.0.1:7070'],
+  ['its level', { level: 'warn' }, 'warn listening'],
+  ['no level if it is info', {}, 'listening'],
+  [
+    'what a request was',
+    { message: 'request', fields: { ...request, requestId: 'req_1' } },
+    'GET /v1/memories 200 3 ms requestId=req_1',
+  ],
+])('a line has the time, and %s', (_, entry, line) => {
+  expect(pretty(entry)).toBe(`09:05:03 ${line}`);
 });
 
 test('an error follows its line, with its stack and its causes', () => {

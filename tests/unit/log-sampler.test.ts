@@ -28,31 +28,23 @@ test('after a quiet period, the full burst is available again, and no more', () 
   expect(samples('401', 21)).toEqual([30, ...Array(19).fill(0), null]);
 });
 
-function traceAt(clock: { ms: number }) {
+test('a line states its duration in tenths, and how many lines before it were suppressed', () => {
+  const clock = { ms: 5_000 };
   const lines: LogEntry[] = [];
   const log = createLogger('info', (entry) => lines.push(entry));
   const trace = createTrace({ log, clock: () => clock.ms, addressOf: () => '' });
   const request = new Request('http://127.0.0.1:7070/v1/memories');
-  return { trace, request, lines };
-}
-
-test('a line states how many lines were suppressed before it, even if it was only one', () => {
-  const clock = { ms: 5_000 };
-  const { trace, request, lines } = traceAt(clock);
-  const answer = () => trace.end({ request, set: { status: 401, headers: {} } });
-  for (let sent = 0; sent < 21; sent += 1) answer();
+  const answer = (ms: number) => {
+    const set = { status: 401, headers: {} };
+    trace.begin(request, set);
+    clock.ms += ms;
+    trace.end({ request, set });
+  };
+  answer(12.34);
+  for (let sent = 1; sent < 21; sent += 1) answer(0);
   clock.ms += 1_000;
-  answer();
+  answer(0);
   const suppressed = lines.map(({ fields }) => fields.suppressed);
   expect(suppressed).toEqual([...Array(20).fill(undefined), 1]);
-});
-
-test('the duration of a request is logged in tenths of a millisecond', () => {
-  const clock = { ms: 5_000 };
-  const { trace, request, lines } = traceAt(clock);
-  const set = { headers: {} };
-  trace.begin(request, set);
-  clock.ms += 12.34;
-  trace.end({ request, set });
   expect(lines[0]?.fields.durationMs).toBe(12.3);
 });

@@ -14,8 +14,8 @@ function open(limit: number): SearchResults {
   return createSearchResults({ matcher } as never, { limit });
 }
 
-function add(results: SearchResults, content: string, fields = {}): void {
-  const memory = imported({ content, ...fields });
+function add(results: SearchResults, content: string): void {
+  const memory = imported({ content });
   results.add({ ...ranked, id: memory.id }, memory);
 }
 
@@ -29,17 +29,13 @@ test('a single memory is returned even if it is longer than the limit for severa
   expect(found(results)).toHaveLength(1);
 });
 
-test('an error names the number of memories that fit into a response', () => {
+test.each([
+  [[maxText], 1],
+  [[maxText - 10, 10], 2],
+])('after texts of %j, one more is an error that names how many fit: %i', (lengths, fitting) => {
   const results = open(10);
-  add(results, 'x'.repeat(maxText - 10));
-  add(results, 'y'.repeat(10));
-  const message = expect.stringContaining('must be at most 2');
+  for (const length of lengths) add(results, 'x'.repeat(length));
+  const message = expect.stringContaining(`must be at most ${fitting}`);
   const details = [{ field: 'limit', message }];
   expect(thrownBy(() => add(results, 'z'))).toMatchObject({ code: 'invalid_request', details });
-});
-
-test('two memories that together exceed the limit are not returned in one response', () => {
-  const results = open(10);
-  add(results, 'x'.repeat(maxText));
-  expect(() => add(results, 'y')).toThrow('limit must be at most 1');
 });
