@@ -104,21 +104,6 @@ describe('normalize', () => {
 
 describe('stem', () => {
   test.each([
-    ['hiking', 'hikes', 'hiked', 'hike'],
-    ['running', 'runs', 'run'],
-    ['studies', 'studied', 'studying', 'study'],
-    ['happiness', 'happy'],
-    ['nationality', 'national', 'nation'],
-    ['paintings', 'painting', 'painted', 'paint'],
-    ['adoption', 'adopted', 'adopt'],
-    ['hopping', 'hopped', 'hop'],
-    ['agreed', 'agree'],
-    ['conservative', 'conserved', 'conserve'],
-    ['skies', 'sky'],
-    ['weddings', 'wedding'],
-    ['exceeds', 'exceeded', 'exceeding', 'exceed'],
-    ['technological', 'technologies', 'technology'],
-    ['biologically', 'biological', 'biology'],
     ['книги', 'книгу', 'книга'],
     ['người', 'nguoi'],
     ['ở', 'o'],
@@ -128,31 +113,10 @@ describe('stem', () => {
     expect(new Set(forms.map((form) => stem(String(form)))).size).toBe(1);
   });
 
-  test.each([
-    ['hoping', 'hopping'],
-    ['new', 'news'],
-    ['early', 'ear'],
-    ['sky', 'ski'],
-    ['inning', 'in'],
-    ['sing', 'sin'],
-    ['universe', 'unit'],
-    ['bus', 'bu'],
-  ])('separates %s and %s', (left, right) => expect(stem(left)).not.toBe(stem(right)));
-
   test('never changes the first two letters', () => {
     const letters = fc.string({ unit: fc.constantFrom(...'aeiouybcdlnrstgmz'), minLength: 2 });
-    const suffix = fc.constantFrom(
-      '',
-      's',
-      'ies',
-      'ied',
-      'eed',
-      'ing',
-      'edly',
-      'ational',
-      'li',
-      'e',
-    );
+    const suffixes = ' s ies ied eed ing edly ational li e'.split(' ');
+    const suffix = fc.constantFrom(...suffixes);
     fc.assert(
       fc.property(letters, suffix, (start, end) => {
         expect(stem(start + end).slice(0, 2)).toBe((start + end).slice(0, 2));
@@ -161,53 +125,44 @@ describe('stem', () => {
   });
 });
 
-describe('a typo', () => {
-  const typed = fc.string({ unit: fc.constantFrom(...'abcdefgh'), minLength: 4, maxLength: 10 });
-
-  test('is a missing, extra or wrong letter, or two swapped letters', () => {
-    fc.assert(
-      fc.property(typed, fc.nat(), (word, pick) => {
-        const at = pick % word.length;
-        const [head, tail] = [word.slice(0, at), word.slice(at + 1)];
-        expect(isTypoOf(head + tail, word)).toBe(word.length > 4);
-        expect(isTypoOf(`${head}z${word.slice(at)}`, word)).toBe(true);
-        expect(isTypoOf(`${head}z${tail}`, word)).toBe(true);
-        const swapped = head + tail.slice(0, 1) + word.charAt(at) + tail.slice(1);
-        expect(isTypoOf(swapped, word)).toBe(true);
-      }),
-    );
-  });
-
-  test('agrees with an exhaustive list of edits', () => {
-    const short = fc.string({ unit: fc.constantFrom(...'abc'), maxLength: 8 });
-    fc.assert(
-      fc.property(short, short, (one, word) => {
-        fc.pre(one.length >= 3);
-        expect(isTypoOf(one, word)).toBe(isReferenceTypo(one, word));
-      }),
-      { numRuns: 2_000 },
-    );
-  });
-
-  test('is a single edit', () => {
-    expect(isTypoOf('marethin', 'marathon')).toBe(false);
-    expect(isTypoOf('cat', 'car')).toBe(false);
-    expect(isTypoOf('dgo', 'dog')).toBe(true);
-  });
+test('isTypo() agrees with an exhaustive list of edits', () => {
+  // Other letters are around the word, because the dictionary stores words without separators.
+  const isTypoOf = (typed: string, word: string) =>
+    isTypo(unitsOf(typed), { units: unitsOf(`ab${word}ab`), start: 2, end: 2 + word.length });
+  const short = fc.string({ unit: fc.constantFrom(...'abc'), maxLength: 8 });
+  fc.assert(
+    fc.property(short, short, (one, word) => {
+      fc.pre(one.length >= 3);
+      expect(isTypoOf(one, word)).toBe(isReferenceTypo(one, word));
+    }),
+    { numRuns: 2_000 },
+  );
+  for (const [typed, is] of [
+    ['marethin', false],
+    ['marethon', true],
+    ['maratho', true],
+  ] as const) {
+    expect(isTypoOf(typed, 'marathon')).toBe(is);
+  }
+  expect([isTypoOf('cat', 'car'), isTypoOf('dgo', 'dog')]).toEqual([false, true]);
 });
 
 describe('parseQuery', () => {
-  test('drops stop words, unless they are quoted or make up the whole query', () => {
-    expect(termsOf('What did Ana do?')).toEqual(['ana']);
-    expect(termsOf('who is it')).toEqual(['who', 'is', 'it']);
-    expect(termsOf('"who is it"?')).toEqual(['who', 'is', 'it']);
-    expect(termsOf('a 5" disk of hers')).toEqual(['5', 'disk']);
+  test.each([
+    ['What did Ana do?', 'ana'],
+    ['who is it', 'who is it'],
+    ['"who is it"?', 'who is it'],
+    ['a 5" disk of hers', '5 disk'],
+    ['What is Ana up to.', 'ana'],
+    ['Ana,what is it?', 'ana'],
+    ['The to-do of Ana', 'to do ana'],
+  ])('drops stop words, unless they are quoted, in a code or all there is: %j', (query, terms) => {
+    expect(termsOf(query)).toEqual(terms.split(' '));
   });
 
   test('treats the last word as a prefix only if nothing follows it', () => {
-    expect(parseQuery('green te').prefix).toBe(1);
-    expect(parseQuery('green te?').prefix).toBe(-1);
-    expect(parseQuery('green te ').prefix).toBe(-1);
+    const prefixes = ['green te', 'green te?', 'green te '].map((one) => parseQuery(one).prefix);
+    expect(prefixes).toEqual([1, -1, -1]);
   });
 
   test('treats a quoted word of a script without spaces as a phrase of its n-grams', () => {
@@ -230,33 +185,17 @@ describe('parseQuery', () => {
     expect(termsOf(`${words[0]} ${words.join(' ')}`)).toEqual(words.slice(0, 48));
   });
 
-  test('drops a stop word next to punctuation, unless it is part of a code', () => {
-    expect(termsOf('What is Ana up to.')).toEqual(['ana']);
-    expect(termsOf('Ana,what is it?')).toEqual(['ana']);
-    expect(termsOf('The to-do of Ana')).toEqual(['to', 'do', 'ana']);
-  });
-
-  test('does not pair the first word of a quotation with the word before it as a phrase', () => {
-    expect(parseQuery('blue "green tea"').pairs).toEqual([
-      { left: 0, right: 1, isPhrase: false },
-      { left: 1, right: 2, isPhrase: true },
-    ]);
-  });
-
-  test('does not pair the first word of a code with the word before it as a phrase', () => {
-    expect(parseQuery('lost order-4711?').pairs).toEqual([
-      { left: 0, right: 1, isPhrase: false },
-      { left: 1, right: 2, isPhrase: true },
-    ]);
-  });
+  test.each(['blue "green tea"', 'lost order-4711?'])(
+    'of %j pairs only the last as a phrase',
+    (query) => {
+      expect(parseQuery(query).pairs).toEqual([
+        { left: 0, right: 1, isPhrase: false },
+        { left: 1, right: 2, isPhrase: true },
+      ]);
+    },
+  );
 });
 
 function termsOf(query: string): string[] {
   return parseQuery(query).terms.map((term) => term.text);
-}
-
-/** Puts other letters around the word, because the dictionary stores words without separators. */
-function isTypoOf(typed: string, word: string): boolean {
-  const units = unitsOf(`ab${word}ab`);
-  return isTypo(unitsOf(typed), { units, start: 2, end: 2 + word.length });
 }

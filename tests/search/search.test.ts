@@ -9,17 +9,7 @@ import { marked } from '../support/marked.ts';
 import { cases, corpus } from './cases.ts';
 
 const names = Object.keys(corpus);
-const word = fc.constantFrom(
-  'oslo',
-  'tea',
-  'café',
-  'ERR-4711',
-  '北京',
-  'running',
-  'Ana:',
-  '👍',
-  '"',
-);
+const word = fc.constantFrom(...'oslo tea café ERR-4711 北京 running Ana: 👍 "'.split(' '));
 const text = fc.oneof(
   fc.string({ unit: 'grapheme' }),
   fc.array(word).map((all) => all.join(' ')),
@@ -70,9 +60,9 @@ describe('search', () => {
     );
   });
 
-  test('finds any word of any memory, with finite, descending scores', () => {
+  test('finds any word of any memory, and answers any query, with finite, descending scores', () => {
     fc.assert(
-      fc.property(fc.array(text, { minLength: 1 }), fc.nat(), (texts, pick) => {
+      fc.property(fc.array(text, { minLength: 1 }), fc.nat(), text, (texts, pick, query) => {
         const memory = pick % texts.length;
         const words = normalize(texts[memory] ?? '').match(/[^\s:]+/g) ?? [];
         for (const wanted of words.slice(0, 3)) {
@@ -80,13 +70,8 @@ describe('search', () => {
           expect(found.map(({ id }) => Number(id))).toContain(memory);
           expectFalling(found);
         }
+        expectFalling(ask(query, texts).found);
       }),
-    );
-  });
-
-  test('never throws for any content and query', () => {
-    fc.assert(
-      fc.property(fc.array(text), text, (texts, query) => expectFalling(ask(query, texts).found)),
     );
   });
 
@@ -102,14 +87,11 @@ describe('search', () => {
     expect(parseQuery('green and tea').pairs).toEqual([]);
   });
 
-  test('joins adjacent words of the query', () => {
-    const texts = ['Bought a notebook', 'Sang one note', 'Read a book'];
-    expect(ask('note book?', texts).found.map(({ id }) => id)).toContain('0');
-  });
-
   test('joins adjacent words, but not the speaker with the first word of the text', () => {
     expect(ask('anaboat?', ['an ana boat']).found).toHaveLength(1);
     expect(ask('anaboat?', ['Ana: boat']).found).toHaveLength(0);
+    const texts = ['Bought a notebook', 'Sang one note', 'Read a book'];
+    expect(ask('note book?', texts).found.map(({ id }) => id)).toContain('0');
   });
 
   test('matches a mistyped word only with the 500 oldest similar words', () => {
@@ -154,34 +136,22 @@ describe('search', () => {
 
   test('prefers what the user said to replies, and the reply to a question that matches', () => {
     const recipe = 'Heat the oven, then bake the bread until it is dark.';
-    const { found } = askChat('Which bread did I bake for Ida?', [
+    const messages: [role: string, content: string][] = [
       ['user', 'How long do I bake a rye bread for Ida?'],
       ['assistant', `${recipe} ${'It takes patience. '.repeat(100)} A bread like this keeps well.`],
       ['user', 'And a cake?'],
       ['assistant', `Which bread you bake decides it. ${recipe}`],
       ['user', 'I did bake a spelt bread.'],
-    ]);
+    ];
+    const index = new SearchIndex();
+    for (const [at, [role, content]] of messages.entries()) {
+      const chunks = indexedChunks(content, JSON.stringify({ role }));
+      index.put({ id: `${at}`, createdAt: at, chunks });
+    }
+    const found = [...index.search(parseQuery('Which bread did I bake for Ida?'))];
     expect(found.map(({ id }) => id)).toEqual(['0', '1', '4', '3']);
   });
-
-  test('does not find memories without a word of the query', () => {
-    expect(ask('ERR-4711', ['Ana: It says ERR-4711.', 'Ben: Oh dear me.']).found).toHaveLength(1);
-    expect(ask('green tea', ['Likes green tea', 'Lives in Oslo']).found).toHaveLength(1);
-  });
 });
-
-/** Asks a chat with a language model, in which each message is a memory. */
-function askChat(query: string, messages: [role: string, content: string][]) {
-  const index = new SearchIndex();
-  for (const [at, [role, content]] of messages.entries()) {
-    index.put({
-      id: `${at}`,
-      createdAt: at,
-      chunks: indexedChunks(content, JSON.stringify({ role })),
-    });
-  }
-  return { found: [...index.search(parseQuery(query))] };
-}
 
 function ask(
   query: string,

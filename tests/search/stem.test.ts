@@ -35,6 +35,15 @@ const stems: Record<string, string> = {
   'prefixes that count as a syllable':
     'generate:generat generously:generous community:communiti communal:communal ' +
     'arsenal:arsenal general:general',
+  'words with several endings':
+    'hiking:hike running:run runs:run studies:studi studied:studi studying:studi study:studi ' +
+    'happiness:happi nationality:nation paintings:paint painted:paint adopted:adopt ' +
+    'conservative:conserv conserved:conserv exceeds:exceed ' +
+    'exceeded:exceed exceeding:exceed technological:technolog technologies:technolog ' +
+    'technology:technolog biologically:biolog biological:biolog biology:biolog',
+  'words that differ from similar ones':
+    'new:new sky:sky ski:ski inning:inning in:in bus:bus ear:ear sin:sin unit:unit ' +
+    'universe:univers skies:sky',
   exceptions:
     'skies:sky skis:ski dying:die lying:lie tying:tie news:news exceed:exceed proceed:proceed',
   'endings after s or t': 'nation:nation notion:notion opinion:opinion',
@@ -47,3 +56,7 @@ for (const [what, words] of Object.entries(stems)) {
     expect(pairs.map(([word = '']) => [word, stem(word)])).toEqual(pairs);
   });
 }
+
+test('some words have other stems, which tell them apart from shorter words', () => {
+  expect(['early', 'weddings', 'wedding'].map(stem)).toEqual(['early', 'wedding', 'wedding']);
+});
