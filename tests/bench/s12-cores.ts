@@ -2,7 +2,6 @@ import { availableParallelism } from 'node:os';
 import { $ } from 'bun';
 import type { Benchmark, Context, Goal, Section } from './kit/benchmark.ts';
 import { atLeast } from './kit/goals.ts';
-import { busyMicros } from './kit/machine.ts';
 import { loadOf, type MeasuredLoad } from './kit/measured-load.ts';
 import { median, type Ratio, short, showRatio, spreadOf } from './kit/numbers.ts';
 import { firstPage, searches } from './kit/paths.ts';
@@ -21,10 +20,6 @@ import { searchDataset, smallUsers } from './s6-search.ts';
  *
  *   gain per core = 1 + (rate on two / rate on one - 1) / (1 - cores that the generator used)
  */
-
-/** The permitted CPU use of other processes, in cores. Above this, a measurement is repeated. */
-const othersAtMost = 0.25;
-const attempts = { quick: 1, full: 4 };
 
 const spareCores = availableParallelism() - 2;
 const oneCore = '0';
@@ -46,8 +41,6 @@ type Pinned = MeasuredLoad & {
   /** The cores that the server used on average. */
   serverCores: number;
   generatorCores: number;
-  /** The cores that all other processes of the machine used. */
-  otherCores: number;
 };
 
 type Name = 'one' | 'two';
@@ -107,9 +100,7 @@ async function measure(
     const next = requests[kind]();
     return async () => {
       await pinGenerator(generatorCores[name]);
-      return quietest(attempts[quick ? 'quick' : 'full'], () =>
-        pinnedLoad(subject, { connections, seconds, next }),
-      );
+      return pinnedLoad(subject, { connections, seconds, next });
     };
   });
   return inTurn(rounds, measurements);
@@ -120,36 +111,19 @@ async function pinGenerator(cores: string): Promise<void> {
   await $`taskset -apc ${cores} ${process.pid}`.quiet();
 }
 
-/**
- * Repeats a measurement that other processes disturbed, and resolves with the least disturbed
- * attempt. Other processes disturb a pinned process most, because it cannot move to another core.
- */
-async function quietest(most: number, attempt: () => Promise<Pinned>): Promise<Pinned> {
-  let best = await attempt();
-  for (let made = 1; made < most && best.otherCores > othersAtMost; made += 1) {
-    const next = await attempt();
-    if (next.otherCores < best.otherCores) best = next;
-  }
-  return best;
-}
-
 async function pinnedLoad(
   subject: Subject,
   options: { connections: number; seconds: number; next: NextRequest },
 ): Promise<Pinned> {
   const before = process.cpuUsage();
-  const busyBefore = busyMicros();
   const begun = performance.now();
   const measured = await loadOf(subject, options);
   const elapsedMicros = (performance.now() - begun) * 1_000;
   const { user, system } = process.cpuUsage(before);
-  const serverMicros = measured.cpuMicros * measured.requests;
-  const otherMicros = busyMicros() - busyBefore - serverMicros - user - system;
   return {
     ...measured,
-    serverCores: serverMicros / elapsedMicros,
+    serverCores: (measured.cpuMicros * measured.requests) / elapsedMicros,
     generatorCores: (user + system) / elapsedMicros,
-    otherCores: Math.max(0, otherMicros) / elapsedMicros,
   };
 }
 
@@ -178,7 +152,6 @@ function section(measured: Record<Kind, Figures>): Section {
           'cores used, one core',
           'two cores',
           'generator, two cores',
-          'other processes',
           'CPU µs, one core',
           'two cores',
           'thread limit',
@@ -196,8 +169,6 @@ function section(measured: Record<Kind, Figures>): Section {
       'A server on one core is limited by its CPU only if it uses all of that core; saves also ' +
         'wait for the disk. The thread limit is the CPU time of all threads divided by that of the ' +
         'busiest thread. More cores cannot increase the rate beyond this factor.',
-      `In a full run, a measurement during which other processes used more than ${othersAtMost} ` +
-        `cores is repeated up to ${attempts.full - 1} times, and the least disturbed one is used.`,
     ],
   };
 }
@@ -222,7 +193,6 @@ function rowOf(kind: Kind, figures: Figures): string[] {
     middle(one, ({ serverCores }) => serverCores),
     middle(two, ({ serverCores }) => serverCores),
     middle(two, ({ generatorCores }) => generatorCores),
-    middle([...one, ...two], ({ otherCores }) => otherCores),
     middle(one, ({ cpuMicros }) => cpuMicros),
     middle(two, ({ cpuMicros }) => cpuMicros),
     middle(two, ({ cpuMicros, busiestThreadMicros }) => cpuMicros / busiestThreadMicros),

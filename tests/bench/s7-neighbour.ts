@@ -6,7 +6,7 @@ import { atMost } from './kit/goals.ts';
 import { openLoop, type Sample } from './kit/load.ts';
 import { median, quantile, ratioOf, short, showCount, showRatio } from './kit/numbers.ts';
 import { firstPages, memoryPaths, searches } from './kit/paths.ts';
-import { runInRealTime, type Subject, startSubject } from './kit/process.ts';
+import { type Subject, startSubject } from './kit/process.ts';
 import { benchKey, uncachedGets } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
 import { createKey, startService } from './kit/service.ts';
@@ -21,7 +21,6 @@ const afterWarmUpMs = 300;
 const names = {
   bare: 'the same load on a server that stores nothing',
   service: 'the service',
-  realTime: 'the service, if its HTTP thread never waits for a core',
   idle: 'the service without load',
 };
 type Name = keyof typeof names;
@@ -38,8 +37,6 @@ export const neighbour: Benchmark = {
     const service = await startTarget(context);
     const paths = await readPaths(service.subject.url, size);
     const bare = await startBare(context, service, paths);
-    const realTime = await startTarget(context);
-    const isRealTime = runInRealTime(realTime.subject.pid);
     const seconds = Math.max(leastSeconds, context.seconds);
     const measure =
       ({ subject, key }: Target, hasLoad = true) =>
@@ -66,10 +63,9 @@ export const neighbour: Benchmark = {
       bare: measure(bare),
       service: measure(service),
     };
-    if (isRealTime) measurements.realTime = measure(realTime);
     if (!context.quick) measurements.idle = measure(service, false);
     const measured = await inTurn(rounds, measurements);
-    for (const { subject } of [service, bare, realTime]) await subject.stop();
+    for (const { subject } of [service, bare]) await subject.stop();
     return section(measured, size);
   },
 };
@@ -146,12 +142,6 @@ function section(measured: Figures, size: number): Section {
         'ingests 100 records for a user and erases another user. The server that stores nothing ' +
         'answers each request immediately with the same bytes, so it receives many more requests ' +
         'than the service.',
-      ...(measured.realTime === undefined
-        ? []
-        : [
-            'To find out how long reads wait for a core, the HTTP thread of one service has a ' +
-              'real-time priority (`chrt --fifo`), so that it preempts all other threads.',
-          ]),
     ],
   };
 }

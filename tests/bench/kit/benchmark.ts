@@ -39,8 +39,6 @@ export type Goal = {
   figure: Ratio;
   /** The baseline's figure, measured in the same run. */
   baseline?: Ratio | undefined;
-  /** Why this run cannot decide whether the goal is met. */
-  notJudged?: string | undefined;
 };
 
 export type Bound = { kind: 'at least' | 'at most'; limit: number; unit: string };

@@ -73,11 +73,6 @@ function ownTicks(): number {
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
 }
 
-/** Returns the CPU time of all processes since the machine started, in µs. */
-export function busyMicros(): number {
-  return busyTime().busy * tickMicros;
-}
-
 /**
  * Returns the CPU times since the machine started, in ticks. They are 0 if the system does not
  * report them.

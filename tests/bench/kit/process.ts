@@ -97,16 +97,6 @@ export function killAll(): void {
 }
 
 /**
- * Gives the main thread of a process a real-time priority, so that it preempts all other threads.
- * Threads that the main thread starts later do not inherit the priority. Returns false if the
- * priority cannot be changed.
- */
-export function runInRealTime(pid: number): boolean {
-  if (Bun.which('chrt') === null) return false;
-  return Bun.spawnSync(['chrt', '--fifo', '--reset-on-fork', '--pid', '1', String(pid)]).success;
-}
-
-/**
  * Returns the CPU time of each thread of a process since its start, in µs, by thread id. The map is
  * empty if the system does not report the times.
  */
