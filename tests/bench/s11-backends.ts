@@ -58,7 +58,7 @@ export const backends: Benchmark = {
   ids: ['S11'],
   title: 'SQLite and PostgreSQL',
   async run(context) {
-    await using node = await newPrimary(dirname(context.folder));
+    await using node = await newPrimary({ base: dirname(context.folder) });
     return section(await measure(context, node));
   },
 };

@@ -8,23 +8,32 @@ import { cluster, dataFolder, findProgram } from './postgres-program.ts';
 import { freePort } from './process.ts';
 import { until } from './until.ts';
 
-/* PostgreSQL servers that a test can crash and replicate. */
+/* PostgreSQL servers, which a test can crash and replicate. */
 
 export type PostgresNode = ReturnType<typeof newNode>;
 type Source = { url: string; port: number; folder: string };
 
 const readyWithinMs = 30_000;
 const { user } = cluster;
-/** `wal_keep_size` retains enough WAL for a disconnected standby to catch up. */
-const settings = ['wal_keep_size=512MB', 'max_connections=300', 'unix_socket_directories='];
+/**
+ * `wal_keep_size` retains enough WAL for a disconnected standby to catch up. With mmap, a killed
+ * server leaves no shared memory outside its data folder.
+ */
+const settings = [
+  ...['wal_keep_size=512MB', 'max_connections=600', 'unix_socket_directories='],
+  'dynamic_shared_memory_type=mmap',
+];
 /** These servers are killed on exit. Otherwise, they would outlive this process. */
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of running) child.kill('SIGQUIT');
 });
 
-/** Returns a node without data, for use as a standby. The node's folder is in `base`, if given. */
-export function newNode(base?: string) {
+/** `base` is where the folder of the data is, and `log` what happens to the server's log. */
+type Options = { base?: string; log?: 'ignore' | 'inherit' };
+
+/** Returns a node without data, for use as a standby. */
+export function newNode({ base, log = 'ignore' }: Options = {}) {
   const folder = dataFolder(base);
   const port = freePort();
   const url = `postgres://${user}:${user}@127.0.0.1:${port}/postgres`;
@@ -45,7 +54,7 @@ export function newNode(base?: string) {
     const { uid, gid } = statSync(folder);
     const owner = userInfo().uid === 0 ? { uid, gid } : {};
     const args = ['-D', folder, '-p', String(port), ...flags];
-    const started = spawn(findProgram(), args, { ...owner, stdio: 'ignore' });
+    const started = spawn(findProgram(), args, { ...owner, stdio: ['ignore', log, log] });
     running.add(started);
     started.once('exit', () => running.delete(started));
     child = started;
@@ -97,18 +106,20 @@ export function newNode(base?: string) {
   };
 }
 
-export async function newPrimary(base?: string): Promise<PostgresNode> {
-  const node = newNode(base);
+export async function newPrimary(options?: Options): Promise<PostgresNode> {
+  const node = newNode(options);
   // PostgreSQL may run as another user, and the service's commands have restricted new files.
   process.umask(0o022);
-  const quiet = { onLog() {}, onError() {} };
-  const initdb = new EmbeddedPostgres({ ...cluster, ...quiet, databaseDir: node.folder });
+  const output: unknown[] = [];
+  const put = (line: unknown) => output.push(line);
+  const callbacks = { onLog: put, onError: put };
+  const initdb = new EmbeddedPostgres({ ...cluster, ...callbacks, databaseDir: node.folder });
   try {
     await initdb.initialise();
     await node.start();
   } catch (error) {
     await node[Symbol.asyncDispose]();
-    throw error;
+    throw new Error(`${error ?? 'initdb failed'}\n${output.slice(-5).join('')}`);
   }
   return node;
 }
