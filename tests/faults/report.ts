@@ -1,6 +1,4 @@
-import { Database } from 'bun:sqlite';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import type { Figures, Harness } from './harness.ts';
 
 export type Finding = {
@@ -27,40 +25,18 @@ export function holds({ finding, control }: Result): boolean {
   return control === null || control.skipped !== undefined || control.violations.length > 0;
 }
 
-/** Writes the page. Keeps the rows of harnesses that did not run, and the text below the table. */
+/** Replaces the rows of the harnesses that ran. Each harness has a row in the page. */
 export function writePage(path: string, results: Result[]): void {
+  const git = Bun.spawnSync(['git', 'rev-parse', '--short', 'HEAD'], { cwd: import.meta.dir });
+  const revision = git.stdout.toString().trim();
   const lines = readFileSync(path, 'utf8').split('\n');
-  const rows = new Map(readRows(lines));
-  const { revision } = describeMachine();
-  for (const result of results) rows.set(result.harness.id, row(result, revision));
-  const order = [...rows].sort(([a], [b]) => Number(a.slice(1)) - Number(b.slice(1)));
-  const below = lines.slice(lines.findLastIndex((line) => line.startsWith('|')) + 1);
-  writeFileSync(path, [...head(), ...order.map(([, text]) => text), ...below].join('\n'));
-}
-
-function readRows(lines: string[]): [string, string][] {
-  return lines.flatMap((line): [string, string][] => {
-    const id = /^\| (P\d+) +\|/.exec(line)?.[1];
-    return id === undefined ? [] : [[id, line]];
-  });
-}
-
-function head(): string[] {
-  const { revision, cores, bun, sqlite, system } = describeMachine();
-  return [
-    '# Reliability tests',
-    '',
-    '`npm run faults` runs the tests and writes this table. Each test also runs on a control, a',
-    'variant of the service with one protection removed, and must fail there. A test that cannot',
-    'fail proves nothing. If n random trials have no failure, the failure rate is below about',
-    '3/n with 95 % confidence. "Proved at" is the commit of the run.',
-    '',
-    `The last run was of commit ${revision}, with ${cores} cores, ${system}, Bun ${bun} and SQLite`,
-    `${sqlite}.`,
-    '',
-    '| | promise | proof | figures | control | proved at |',
-    '|---|---|---|---|---|---|',
-  ];
+  for (const result of results) {
+    const { id } = result.harness;
+    const index = lines.findIndex((line) => line.startsWith(`| ${id} `));
+    if (index < 0) throw new Error(`${path} has no row for ${id}`);
+    lines[index] = row(result, revision);
+  }
+  writeFileSync(path, lines.join('\n'));
 }
 
 function row(result: Result, revision: string): string {
@@ -98,18 +74,4 @@ function cell(text: string): string {
 function words(name: string): string {
   const isCamelCase = /^[a-z][A-Za-z0-9]*$/.test(name);
   return isCamelCase ? name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`) : name;
-}
-
-function describeMachine() {
-  const db = new Database(':memory:');
-  const { v } = db.prepare('SELECT sqlite_version() AS v').get() as { v: string };
-  db.close();
-  const git = Bun.spawnSync(['git', 'rev-parse', '--short', 'HEAD'], { cwd: import.meta.dir });
-  return {
-    revision: git.stdout.toString().trim() || 'unknown',
-    cores: cpus().length,
-    bun: Bun.version,
-    sqlite: v,
-    system: `${process.platform} ${process.arch}`,
-  };
 }
