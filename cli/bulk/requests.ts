@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { CallOptions } from '../../sdk/index.ts';
+import type { CallOptions, MemoryServiceError } from '../../sdk/index.ts';
 import { reportRetries } from '../client/connect.ts';
 import { messageOf } from '../client/service-errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -94,33 +94,41 @@ export type Post = (entries: Entry[], call: CallOptions) => Promise<Done & { fai
 type Failed = { index: number; error: string; message: string };
 
 const busyMs = 5_000;
+/** How long after the last response the service may be away, for example while it restarts. */
+const maxAwayMs = 60_000;
 /** A timer with a longer delay fires immediately. */
 const maxTimerMs = 2 ** 31 - 1;
 /** Longer than the default, because a slow server needs more time for a large chunk. */
 const requestTimeoutMs = 120_000;
 
 /**
- * Returns a function that sends requests in sequence, repeats them while the service returns 429,
- * and splits requests that are too large. Errors that do not concern individual records, such as a
- * lost connection or a rejected key, are thrown and end the run.
+ * Returns a function that sends requests in sequence, repeats them while the service returns 429 or
+ * restarts, and splits requests that are too large. Other errors that do not concern individual
+ * records, such as a rejected key, are thrown and end the run.
  */
 export async function partsSender(term: Terminal, post: Post) {
-  const { InvalidRequestError, PayloadTooLargeError, RateLimitError } = await import(
-    '../../sdk/index.ts'
-  );
+  const sdk = await import('../../sdk/index.ts');
   const report = reportRetries(term);
+  let reachedAt = Number.NEGATIVE_INFINITY;
+
+  function mayPass(error: unknown): error is MemoryServiceError {
+    const isAway = error instanceof sdk.ConnectionError || error instanceof sdk.ServerError;
+    const wasThere = term.clock() - reachedAt < maxAwayMs;
+    return error instanceof sdk.RateLimitError || (isAway && wasThere);
+  }
 
   async function sendPart(part: Part): Promise<Result[]> {
     const { entries, key } = part;
     const call = { idempotencyKey: key, signal: term.interrupted, timeoutMs: requestTimeoutMs };
     try {
       const { failed, ...done } = await post(entries, call);
+      reachedAt = term.clock();
       const rejected = failed.flatMap(({ index, error, message }) =>
         entries.slice(index, index + 1).map(({ where, text }) => ({ where, text, error, message })),
       );
       return [{ ...done, rejected }];
     } catch (error) {
-      if (!(error instanceof RateLimitError)) return onError(part, error);
+      if (!mayPass(error)) return onError(part, error);
       const retryInMs = Math.min(error.retryAfterMs ?? busyMs, maxTimerMs);
       report({ error, retryInMs });
       await setTimeout(retryInMs, undefined, { signal: term.interrupted });
@@ -129,8 +137,8 @@ export async function partsSender(term: Terminal, post: Post) {
   }
 
   async function onError(part: Part, error: unknown): Promise<Result[]> {
-    const isTooLarge = error instanceof PayloadTooLargeError;
-    if (!isTooLarge && !(error instanceof InvalidRequestError)) throw error;
+    const isTooLarge = error instanceof sdk.PayloadTooLargeError;
+    if (!isTooLarge && !(error instanceof sdk.InvalidRequestError)) throw error;
     // A body is also invalid if its JSON has too many values or levels. Other errors, such as a
     // reused key, concern every part.
     const mayFit = isTooLarge || error.code === 'invalid_request';

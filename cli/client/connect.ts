@@ -1,5 +1,5 @@
-import type { AttemptEvent, MemoryClient } from '../../sdk/index.ts';
-import { CliError, exitCodes, usageError } from '../errors.ts';
+import type { AttemptEvent, MemoryClient, MemoryServiceError } from '../../sdk/index.ts';
+import { CliError, errorCode, exitCodes, usageError } from '../errors.ts';
 import { noteStyled, type Terminal } from '../terminal/terminal.ts';
 import { capitalized, escapeLine } from '../terminal/text.ts';
 import * as profile from './profile.ts';
@@ -84,9 +84,23 @@ export function reportRetries(term: Terminal) {
     // If several concurrent requests wait, only one is reported.
     if (retryInMs < minReportedMs || term.clock() < reportedUntil) return;
     reportedUntil = term.clock() + retryInMs;
-    const isOther = error?.code === 'unexpected_answer';
-    const message = isOther ? `the service returned ${error.status}` : (error?.message ?? '');
-    const why = capitalized(escapeLine(message));
+    const why = error === undefined ? '' : capitalized(escapeLine(reasonOf(term, error)));
     void noteStyled(term, `${why}. Retrying in ${Math.ceil(retryInMs / 1000)} s.`);
   };
+}
+
+function reasonOf(term: Terminal, error: MemoryServiceError): string {
+  const { code, status, message } = error;
+  if (code === 'unexpected_answer') return `the service returned ${status}`;
+  if (code !== 'connection' && code !== 'timeout') return message;
+  return unreachable(resolveBaseUrl(term).value, error);
+}
+
+/** Says why the service cannot be reached, without Bun's advice, which is for the programmer. */
+export function unreachable(baseUrl: string, { message, cause }: MemoryServiceError): string {
+  const isRefused = /refused/i.test(errorCode(cause));
+  const reason = message
+    .replace(/^no response from \S+: /, '')
+    .replace(/\.? For more information, pass .*$/, '');
+  return `Cannot reach ${baseUrl} (${isRefused ? 'connection refused' : reason})`;
 }

@@ -1,8 +1,8 @@
 import type { MemoryServiceError, Replayable } from '../../sdk/index.ts';
-import { CliError, errorCode, exitCodes } from '../errors.ts';
+import { CliError, exitCodes } from '../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { capitalized } from '../terminal/text.ts';
-import { resolveApiKey, resolveBaseUrl } from './connect.ts';
+import { resolveApiKey, resolveBaseUrl, unreachable } from './connect.ts';
 import { shownProfilePath } from './profile.ts';
 
 const exitCodeOf: Record<string, number> = {
@@ -62,19 +62,12 @@ function hintFor({ message, details }: MemoryServiceError): string | undefined {
 }
 
 function textOf(term: Terminal, error: MemoryServiceError, baseUrl: string): string {
-  const { code, name, details, cause } = error;
+  const { code, name, details } = error;
   const message = messageOf(error);
   if (name === 'AuthenticationError') {
     return `The API key in ${keySource(term, baseUrl)} was rejected: ${message}.`;
   }
-  if (code === 'connection' || code === 'timeout') {
-    const isRefused = /refused/i.test(errorCode(cause));
-    const reason = message
-      .replace(/^no response from \S+: /, '')
-      // Bun's advice is for the programmer.
-      .replace(/\.? For more information, pass .*$/, '');
-    return `Cannot reach ${baseUrl} (${isRefused ? 'connection refused' : reason}).`;
-  }
+  if (code === 'connection' || code === 'timeout') return `${unreachable(baseUrl, error)}.`;
   if (code === 'unexpected_answer') {
     return `The server at ${baseUrl} did not respond like the memory service: ${message}.`;
   }

@@ -89,6 +89,32 @@ test.concurrent('ingest batch reports a wait once, even if several requests wait
   expect(stderr.match(/It is rate_limited\. Retrying in 3 s\./g)).toHaveLength(1);
 });
 
+const accepted = json(202, { accepted: 1, failedCount: 0, items: [], failed: [] });
+
+test.concurrent.each([
+  ['lost connections', dropped(), 'Cannot reach \\S+ \\(.* unexpectedly\\)\\.'],
+  ['responses of a proxy', text(502, ''), 'The service returned 502\\.'],
+])('a batch is continued after %s that outlast the retries of a request', async (_, away, why) => {
+  using server = startFaultServer(accepted, away, away, away, away, accepted);
+  const lines = Array.from({ length: 501 }, () => event('u', 'x'));
+  const around501 = { ...around(server.url), stdin: lines.join('\n') };
+  const ran = await memory(['ingest', 'batch', '-'], around501);
+  expect(ran).toMatchObject({ code: 0 });
+  expect(ran.stderr).toMatch(new RegExp(`^${why} Retrying in 5 s\\.\n`));
+  expect(ran.stderr).toEndWith('2 accepted, 0 failed.\n');
+  expect(new Set(server.requests.slice(1).map(({ body }) => body)).size).toBe(1);
+});
+
+test.concurrent('a batch that never reaches the service fails at once', async () => {
+  using server = startFaultServer(dropped());
+  const ran = await memory(['ingest', 'batch', '-'], {
+    ...around(server.url),
+    stdin: event('u', 'x'),
+  });
+  expectRan(ran, 5, 'Cannot reach');
+  expect(server.requests).toHaveLength(3);
+});
+
 test.concurrent.each([
   ['a batch with external ids', ['ingest', 'batch', '-'], event('u', 'x', { externalId: 'e' })],
   ['an import', ['import', '-'], JSON.stringify(aMemory)],
