@@ -58,8 +58,13 @@ export function openReport(
   async function reject({ where, text, error, message }: Rejected): Promise<string> {
     const problem = { ...where, error, message };
     failed += 1;
-    file?.write(`${toJson({ ...problem, text })}\n`);
-    await file?.flush();
+    try {
+      await file?.write(`${toJson({ ...problem, text })}\n`);
+      await file?.flush();
+    } catch (error) {
+      file = undefined;
+      throw notWritable(String(errorsOut), error);
+    }
     if (json) return `${toJson(problem)}\n`;
     if (failed <= maxShown) await note(term, noteOf(where, message));
     return '';
@@ -131,6 +136,10 @@ function openErrorsOut({ cwd }: Terminal, path: string, flags: 'a' | 'w') {
   try {
     return Bun.file(openSync(resolve(cwd, path), flags)).writer();
   } catch (error) {
-    throw new CliError('file_not_writable', `Cannot write ${path} (${errorCode(error)}).`);
+    throw notWritable(path, error);
   }
+}
+
+function notWritable(path: string, error: unknown): CliError {
+  return new CliError('file_not_writable', `Cannot write ${path} (${errorCode(error)}).`);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { temporaryFolder } from '../support/folder.ts';
 import { event, expectRan, lines, summaryOf, withMemory } from './command.ts';
 import { forward, startService } from './service.ts';
@@ -66,6 +66,20 @@ describe('--errors-out', () => {
       const stdin = `${event('early', 'a')}\n{`;
       expectRan(await memory(argv, { stdin }), 1, `Error: Cannot write ${folder.path}/${name} (`);
       expect((await server.client.list({ userId: 'early' })).items).toEqual([]);
+    },
+  );
+
+  test.skipIf(!existsSync('/dev/full')).each([100, 200_000])(
+    'on a full disk stops the run: an invalid line of %d bytes',
+    async (bytes) => {
+      using folder = temporaryFolder();
+      writeFileSync(folder.file('in.jsonl'), event('u', 'x', { unknown: 'y'.repeat(bytes) }));
+      const line = `$MEMORY ingest batch ${folder.file('in.jsonl')} --errors-out /dev/full`;
+      const { code, stderr } = await shell(line).ended;
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: 'Error: Cannot write /dev/full (ENOSPC).\n',
+      });
     },
   );
 });
