@@ -1,10 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Finding, Restored } from '../../server/admin.ts';
 import { addHelp, type Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, onDatabase, shownDatabase } from '../database.ts';
-import { CliError, errorText, exitCodes, usageError } from '../errors.ts';
+import { CliError, errorCode, errorText, exitCodes, usageError } from '../errors.ts';
 import { readBytes } from '../terminal/input.ts';
 import {
   type Column,
@@ -73,7 +73,7 @@ export function addRestore(program: Parent, term: Terminal): void {
     .addOption(databaseOption);
   command.action(async (file, { database, eraseAgain = false }) => {
     const restored = await withFile(file, async (backup) => {
-      if (file === '-') await writeFile(backup, readBytes(term, '-'));
+      if (file === '-') await receive(term, backup);
       return onDatabase(term, database, ({ restore }, url) => restore(url, backup, { eraseAgain }));
     });
     const path = shownDatabase(term, databaseUrlOf(term, database));
@@ -85,6 +85,15 @@ export function addRestore(program: Parent, term: Terminal): void {
     'memory restore memory-backup.db',
     'gunzip -c backup.db.gz | memory restore -',
   ]);
+}
+
+async function receive(term: Terminal, path: string): Promise<void> {
+  try {
+    await writeFile(path, readBytes(term, '-'));
+  } catch (error) {
+    if (errorCode(error) !== 'ENOSPC') throw error;
+    throw new CliError('failed', `the disk of ${dirname(path)} is too full for the backup`);
+  }
 }
 
 /** With -, uses a private temporary file, because SQLite neither reads nor writes a stream. */

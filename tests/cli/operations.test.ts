@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { chmodSync, existsSync, readdirSync, statfsSync, statSync, truncateSync } from 'node:fs';
 import { openAdmin } from '../../server/admin.ts';
+import { canMountTmpfs, mountTmpfs } from '../faults/mounts.ts';
 import { diagnoseFile } from '../storage/sqlite.ts';
 import { backend } from '../support/backend.ts';
 import { withFolder } from '../support/folder.ts';
@@ -83,6 +84,29 @@ describe.skipIf(backend !== 'sqlite')('a backup to stdout', () => {
     expectRan(await shell(`exec 3> >(true); wait $!; ${backup()} >&3`).ended, 1, 'is incomplete');
     expectRan(await shell(`${backup()} > /dev/full`).ended, 1, 'ENOSPC');
     expect(leftOver()).toEqual([]);
+  });
+
+  test.if(canMountTmpfs())('and a restore name the folder whose disk is too full', async () => {
+    const { folder: small, unmount } = mountTmpfs(1);
+    try {
+      const full = `dd if=/dev/zero of=${small}/ballast status=none; export TMPDIR=${small}`;
+      const [url, file] = [server.databaseUrl, folder.file('whole.db')];
+      const copy = `--database sqlite:${folder.file('none.db')}`;
+      const into = (file: string) => `backup ${file} --database ${url}`;
+      expect((await memory(into(file).split(' '))).code).toBe(0);
+      for (const command of [
+        into(`${small}/b.db`),
+        into('-'),
+        `restore ${file} --database sqlite:${small}/r.db`,
+        `restore - ${copy} <${file}`,
+      ]) {
+        const ran = await shell(`${full}; exec $MEMORY ${command}`).ended;
+        expectRan(ran, 1, `the disk of ${small}`);
+        expect(ran.stderr).toContain('is too full for ');
+      }
+    } finally {
+      unmount();
+    }
   });
 
   test.each([

@@ -21,6 +21,16 @@ export function mountTmpfs(megabytes: number): Mount {
   return mountOn((folder) => ['mount', '-t', 'tmpfs', '-o', `size=${megabytes}m`, 'none', folder]);
 }
 
+export function canMountTmpfs(): boolean {
+  if (process.getuid?.() !== 0) return false;
+  try {
+    mountTmpfs(1).unmount();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export function mountImage(image: string): Mount {
   return mountOn((folder) => ['mount', '-o', 'loop', image, folder]);
 }

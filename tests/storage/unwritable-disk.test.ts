@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Storage } from '../../server/storage/storage.ts';
-import { type Mount, mountTmpfs, sh } from '../faults/mounts.ts';
+import { canMountTmpfs, type Mount, mountTmpfs, sh } from '../faults/mounts.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
@@ -12,16 +12,7 @@ import { countIn, diagnoseFile, fill, openFile, saveMany, saveOne } from './sqli
 
 const megabytes = 2;
 
-function canMount(): boolean {
-  try {
-    mountTmpfs(megabytes).unmount();
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-describe.if(process.getuid?.() === 0 && canMount())('a storage', () => {
+describe.if(canMountTmpfs())('a storage', () => {
   let mount: Mount;
   let path: string;
   beforeEach(() => {

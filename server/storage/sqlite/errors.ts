@@ -64,6 +64,10 @@ export function isDamage(error: unknown): error is SQLiteError {
   return /^SQLITE_(CORRUPT|NOTADB)$/.test(primaryCode(error));
 }
 
+export function isFull(error: unknown): boolean {
+  return primaryCode(error) === 'SQLITE_FULL';
+}
+
 /** Whether the error or its cause means that another process has locked the database. */
 export function isBusy(error: unknown): boolean {
   if (error instanceof SQLiteError) return /^SQLITE_(BUSY|LOCKED)$/.test(primaryCode(error));

@@ -3,6 +3,7 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { BackupContents } from '../../types/admin.ts';
 import { structuralFaults } from '../check.ts';
+import { isFull } from '../errors.ts';
 import { assertOurs } from '../migrate.ts';
 
 /**
@@ -16,6 +17,9 @@ export function copyInto(target: string, open: () => Database): void {
   const db = open();
   try {
     db.prepare('VACUUM INTO ?').run(target);
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    throw new Error(`the disk of ${dirname(target)} is too full for a copy of the database`);
   } finally {
     db.close(true);
   }
