@@ -49,76 +49,48 @@ describe.each(endpoints)('POST %s (%s)', (path, type, body) => {
 });
 
 const call = { function: { name: 'search' } };
+const timed = [
+  { author: 'user', content: 'one\ntwo', timestamp: 1_795_000_000_000 },
+  { role: 'Agent Smith', content: 'three', timestamp: '2026-11-20T10:00:00Z' },
+];
+const toolCall = [
+  { role: 'user', content: [{ type: 'text', text: 'Look' }, { type: 'image_url' }] },
+  { role: 'user', content: null },
+  { role: 'assistant', content: '', tool_calls: [call] },
+  { role: 'tool', author: 'search', tool_call_id: 'c', name: 'n', content: 'found' },
+  { content: 'Hello' },
+];
+const properties = { n: 1.5, ok: true, none: null, l: [1, 'a'], o: { k: 'v' } };
+
 /** Record data and the content rendered from it. */
-const renderings: [name: string, type: string, data: object, content: string][] = [
-  ['subject and timeline', 'ticket', ticket, 'Login fails\n\nuser: Help'],
+const renderings: [type: string, data: object, content: string][] = [
+  ['ticket', ticket, 'Login fails\n\nuser: Help'],
   [
-    'subject, description and timeline',
     'ticket',
-    {
-      subject: 'S',
-      description: 'D1\nD2',
-      status: 'open',
-      priority: 'high',
-      comments: [
-        { author: 'user', content: 'one\ntwo', timestamp: 1_795_000_000_000 },
-        { role: 'Agent Smith', content: 'three', timestamp: '2026-11-20T10:00:00Z' },
-      ],
-    },
+    { subject: 'S', description: 'D1\nD2', status: 'open', priority: 'high', comments: timed },
     'S\n\nD1\nD2\n\n[2026-11-18T11:06:40Z] user: one\ntwo\n[2026-11-20T10:00:00Z] Agent Smith: three',
   ],
-  ['a ticket without comments', 'ticket', { subject: 'S', comments: [] }, 'S'],
+  ['ticket', { subject: 'S', comments: [] }, 'S'],
+  ['document', { text: ' \n# T\r\n\r\n\r\nend \n', title: 'T' }, ' \n# T\r\n\r\n\r\nend \n'],
+  ['conversation', chat, 'user: Hi'],
   [
-    'only the text of a document, unchanged',
-    'document',
-    { text: ' \n# T\r\n\r\n\r\nend \n', title: 'T', mimeType: 'text/markdown', pageCount: 0 },
-    ' \n# T\r\n\r\n\r\nend \n',
-  ],
-  ['only messages', 'conversation', chat, 'user: Hi'],
-  [
-    'title, summary and timeline',
     'conversation',
-    {
-      title: 'T',
-      summary: 'Sum',
-      participants: ['p'],
-      tags: ['t'],
-      messages: [
-        { author: 'user', content: 'Hi' },
-        { role: 'agent', content: 'Hello' },
-      ],
-    },
-    'T\n\nSum\n\nuser: Hi\nagent: Hello',
+    { title: 'T', summary: 'Sum', participants: ['p'], tags: ['t'], ...chat },
+    'T\n\nSum\n\nuser: Hi',
   ],
   [
-    'a tool call; messages without content are skipped',
     'conversation',
-    {
-      title: '',
-      messages: [
-        { role: 'user', content: [{ type: 'text', text: 'Look' }, { type: 'image_url' }] },
-        { role: 'user', content: null },
-        { role: 'assistant', content: '', tool_calls: [call] },
-        { role: 'tool', author: 'search', tool_call_id: 'c', name: 'n', content: 'found' },
-        { content: 'Hello' },
-      ],
-    },
+    { title: '', messages: toolCall },
     'user: Look\n[image_url]\nassistant: [tool call: search]\nsearch: found\nunknown: Hello',
   ],
-  ['summary without title', 'conversation', { summary: 'Sum', ...chat }, 'Sum\n\nuser: Hi'],
-  ['the name of an event', 'event', { name: 'signed_up' }, 'signed_up'],
+  ['conversation', { summary: 'Sum', ...chat }, 'Sum\n\nuser: Hi'],
+  ['event', { name: 'signed_up' }, 'signed_up'],
   [
-    'strings in properties unchanged, other values as JSON',
     'event',
-    { plan: 'pro "x"', name: 'bought', n: 1.5, ok: true, none: null, l: [1, 'a'], o: { k: 'v' } },
+    { plan: 'pro "x"', name: 'bought', ...properties },
     'bought\nplan: pro "x"\nn: 1.5\nok: true\nnone: null\nl: [1,"a"]\no: {"k":"v"}',
   ],
-  [
-    'summary and properties of a profile',
-    'profile',
-    { summary: 'A person', city: 'Oslo', age: 40 },
-    'A person\ncity: Oslo\nage: 40',
-  ],
+  ['profile', { summary: 'A person', city: 'Oslo', age: 40 }, 'A person\ncity: Oslo\nage: 40'],
 ];
 
 test('the response to a single record has the URL of its status', async () => {
@@ -129,7 +101,7 @@ test('the response to a single record has the URL of its status', async () => {
 });
 
 describe('the content of an ingested memory', () => {
-  test.each(renderings)('%s (%s)', async (_, type, data, content) => {
+  test.each(renderings)('is rendered from a %s: %j', async (type, data, content) => {
     const { memoryId } = await ingest(server, '/v1/ingest', { userId: newUser(), type, data });
     expect((await getMemory(server, memoryId)).content).toBe(content);
   });
@@ -181,25 +153,17 @@ describe.each(endpoints)('the times of POST %s (%s)', (path, _, body) => {
 });
 
 const messageAt = (timestamp: string | number, content = 'Hi') => ({ content, timestamp });
-const late = [
-  messageAt('2019-05-09'),
-  messageAt(Date.parse('2019-05-10')),
-  messageAt('2019-05-08'),
-];
+const late = ['2019-05-09', Date.parse('2019-05-10'), '2019-05-08'].map((at) => messageAt(at));
+const skipped = [messageAt(0), messageAt(1, '')];
 
 test.each<[what: string, type: string, fields: object, occurredAt: string | null]>([
   ['the latest message', 'conversation', { data: { messages: late } }, '2019-05-10'],
   ['the latest comment', 'ticket', { data: { subject: 'S', comments: late } }, '2019-05-10'],
+  ['a message with text', 'conversation', { data: { messages: skipped } }, '1970-01-01'],
   [
-    'a message that is not skipped',
-    'conversation',
-    { data: { messages: [messageAt(0), messageAt(1, '')] } },
-    '1970-01-01',
-  ],
-  [
-    'the record, if it has one',
-    'conversation',
-    { data: { messages: late }, occurredAt: '2018-01-01' },
+    'the record',
+    'ticket',
+    { data: { subject: 'S', comments: late }, occurredAt: '2018-01-01' },
     '2018-01-01',
   ],
   ['none without timestamps', 'conversation', { data: chat }, null],
@@ -234,21 +198,20 @@ const descriptions: [type: string, data: object, metadata: object][] = [
 
 describe('metadata', () => {
   test.each(descriptions)(
-    'contains the descriptive fields of a %s',
+    'contains the descriptive fields of a %s, except where the caller has set them: %j',
     async (type, data, metadata) => {
-      const body = { userId: newUser(), type, data };
-      const { memoryId } = await ingest(server, '/v1/ingest', body);
-      expect((await getMemory(server, memoryId)).metadata as object).toEqual(metadata);
+      const [first = ''] = Object.keys(metadata);
+      const own = { [first]: { own: true }, other: 1 };
+      for (const [sent, stored] of [
+        [{}, metadata],
+        [{ metadata: own }, { ...metadata, ...own }],
+      ] as const) {
+        const body = { userId: newUser(), type, data, ...sent };
+        const { memoryId } = await ingest(server, '/v1/ingest', body);
+        expect<object>((await getMemory(server, memoryId)).metadata).toEqual(stored);
+      }
     },
   );
-
-  test.each(descriptions)("the caller's keys are kept (%s)", async (type, data, metadata) => {
-    const [first = ''] = Object.keys(metadata);
-    const own = { [first]: { own: true }, other: 1 };
-    const body = { userId: newUser(), type, data, metadata: own };
-    const { memoryId } = await ingest(server, '/v1/ingest', body);
-    expect((await getMemory(server, memoryId)).metadata as object).toEqual({ ...metadata, ...own });
-  });
 
   test.each(goodMetadata)('is returned unchanged: %s', async (_, metadata) => {
     const body = { userId: newUser(), metadata, data: { text: 'x' } };

@@ -117,14 +117,6 @@ describe('GET /v1/users', () => {
     expect(first.items).toEqual(page.items.slice(0, 1));
   });
 
-  test('is documented as a list of users with at least one memory', async () => {
-    const schema = { $ref: '#/components/schemas/UserPage' };
-    const page = await usersOf(project, '');
-    expect(misfit(schema, page)).toBeNull();
-    const none = page.items.map((user) => ({ ...user, memories: 0 }));
-    expect(misfit(schema, { ...page, items: none })).toContain('/items/0/memories');
-  });
-
   test.each(['userId', 'memories', 'bytes'])(
     'by %s has only the user of the key',
     async (order) => {
@@ -135,25 +127,6 @@ describe('GET /v1/users', () => {
       expect(items).toMatchObject([{ userId, memories: 1, bytes: 6 }]);
     },
   );
-});
-
-test('many memories are measured once a minute, but the list of users is current', async () => {
-  const many = Array.from({ length: 1_200 }, () => complete('many'));
-  await importAll(project, many.slice(0, 1_000));
-  await importAll(project, [...many.slice(1_000), complete('one')]);
-  const before = await statsOf(project);
-  expect(before).toMatchObject({ users: 2, memories: 1_201 });
-  expect((await usersOf(project, 'order=bytes')).items).toHaveLength(2);
-  expect((await usersOf(project, '')).items).toHaveLength(2);
-  await ask(project, 'DELETE', '/v1/memories?userId=one');
-  await save(project, 'new', 'four');
-  expect(await statsOf(project)).toEqual(before);
-  for (const order of ['userId', 'memories', 'bytes']) {
-    expect((await usersOf(project, `order=${order}`)).items).toMatchObject([
-      { userId: 'many', memories: 1_200, bytes: bytesOf(importable('many')) * 1_200 },
-      { userId: 'new', memories: 1, bytes: 6 },
-    ]);
-  }
 });
 
 describe('GET /v1/tasks', () => {

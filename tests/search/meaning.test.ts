@@ -24,11 +24,11 @@ function at(degrees: number): Float32Array {
 
 const chunkOf = (text: string) => ({ start: 0, length: text.length, text, isReply: false });
 
-/** Memories with one text and one vector each, oldest first; null for no vector. */
-function open(memories: [text: string, degrees: number | null][]) {
+/** Memories by their texts, oldest first, with the angles of their vectors; null for no vector. */
+function open(memories: Record<string, number | null>) {
   const index = new SearchIndex();
   const table = new VectorTable(dims);
-  for (const [ordinal, [text, degrees]] of memories.entries()) {
+  for (const [ordinal, [text, degrees]] of Object.entries(memories).entries()) {
     const id = `${ordinal}`;
     index.put({ id, createdAt: ordinal, chunks: [chunkOf(text)] });
     if (degrees !== null) table.put(id, 1, packVector(at(degrees)));
@@ -50,11 +50,11 @@ function open(memories: [text: string, degrees: number | null][]) {
 
 describe('a search by words and meaning', () => {
   test('finds a memory without a common word, after one that has all of them', () => {
-    const { search } = open([
-      ['allergic to peanuts', 40],
-      ['the red bicycle', 88],
-      ['what food she likes', 60],
-    ]);
+    const { search } = open({
+      'allergic to peanuts': 40,
+      'the red bicycle': 88,
+      'what food she likes': 60,
+    });
     const found = search('food she likes');
     expect(found.map(({ id, isMeant }) => [id, isMeant])).toEqual([
       ['2', true],
@@ -67,29 +67,26 @@ describe('a search by words and meaning', () => {
   });
 
   test('does not lift a chance hit of one word above the meant memory', () => {
-    const { search } = open([
-      ['allergic to peanuts', 30],
-      ['a meeting about food prices', 85],
-    ]);
+    const { search } = open({ 'allergic to peanuts': 30, 'a meeting about food prices': 85 });
     expect(search('what food must never be cooked for her?')[0]?.id).toBe('0');
   });
 
   test('does not lift chance hits of half of the words above the meant memory', () => {
-    const { search } = open([
-      ['all food is cooked at noon', 80],
-      ['allergic to peanuts', 65],
-      ['the food was cooked by the mayor', 80],
-      ['the choir meets on Mondays', 85],
-    ]);
+    const { search } = open({
+      'all food is cooked at noon': 80,
+      'allergic to peanuts': 65,
+      'the food was cooked by the mayor': 80,
+      'the choir meets on Mondays': 85,
+    });
     expect(search('what food must never be cooked for her?')[0]?.id).toBe('1');
   });
 
   test('counts the meaning less, the less the model knows of the language', () => {
-    const { search } = open([
-      ['allergic to peanuts', 40],
-      ['the cooked food was cold', 80],
-      ['the choir meets on Mondays', 85],
-    ]);
+    const { search } = open({
+      'allergic to peanuts': 40,
+      'the cooked food was cold': 80,
+      'the choir meets on Mondays': 85,
+    });
     const query = 'which cooked food could make her ill?';
     const first = (fluency: number) => search(query, { fluency })[0]?.id;
     expect([first(1), first(0.2)]).toEqual(['0', '1']);
@@ -101,7 +98,7 @@ describe('a search by words and meaning', () => {
 
   /** Memories that are added as saved, with labels that name speakers. */
   function openLabelled() {
-    const { index, table, search } = open([]);
+    const { index, table, search } = open({});
     const add = (id: string, text: string, degrees: number) => {
       index.put({ id, createdAt: index.size, chunks: indexedChunks(text, '{}') });
       table.put(id, 1, packVector(at(degrees)));
@@ -128,7 +125,7 @@ describe('a search by words and meaning', () => {
   });
 
   test('finds the memories of a date alone, but not by meaning alone', () => {
-    const { index, search } = open([['rain', 10]]);
+    const { index, search } = open({ rain: 10 });
     const day = Date.parse('2023-05-08') / 86_400_000;
     index.put({ id: 'dated', createdAt: 9, chunks: [{ ...chunkOf('snow'), day }] });
     const found = (more: Partial<Meaning>) => search('2023-05-08', more).map(({ id }) => id);
@@ -137,10 +134,7 @@ describe('a search by words and meaning', () => {
   });
 
   test('counts the meaning alone if it is asked to', () => {
-    const { search } = open([
-      ['peanuts peanuts', 80],
-      ['allergic', 10],
-    ]);
+    const { search } = open({ 'peanuts peanuts': 80, allergic: 10 });
     const found = search('peanuts', { alone: true });
     expect(found.map(({ id, parts }) => [id, parts.words])).toEqual([
       ['1', 0],
@@ -149,10 +143,7 @@ describe('a search by words and meaning', () => {
   });
 
   test('finds memories without vectors by their words', () => {
-    const { search } = open([
-      ['allergic to peanuts', null],
-      ['likes walnuts', 20],
-    ]);
+    const { search } = open({ 'allergic to peanuts': null, 'likes walnuts': 20 });
     expect(search('peanuts').map(({ id, isMeant }) => [id, isMeant])).toEqual([
       ['0', false],
       ['1', true],
@@ -160,7 +151,7 @@ describe('a search by words and meaning', () => {
   });
 
   test('uses the vectors of each chunk, and those of the present text', () => {
-    const { index, table, search } = open([['first', 80]]);
+    const { index, table, search } = open({ first: 80 });
     const chunks = ['one', 'two', 'three'].map((text, ordinal) => ({
       ...chunkOf(text),
       start: ordinal * 10,
@@ -176,10 +167,7 @@ describe('a search by words and meaning', () => {
   });
 
   test('is a search by words alone without a question vector', () => {
-    const { index } = open([
-      ['allergic to peanuts', 10],
-      ['peanuts', 50],
-    ]);
+    const { index } = open({ 'allergic to peanuts': 10, peanuts: 50 });
     const found = [...index.search(parseQuery('peanuts'))];
     expect(found.map(({ parts }) => parts.meaning)).toEqual([0, 0]);
     expect(found.map(({ score, parts }) => score - parts.words)).toEqual([0, 0]);

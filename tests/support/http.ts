@@ -41,14 +41,20 @@ export async function askRaw(
   );
 }
 
-/** Parses a response and checks its headers. Only the 413 sent by Bun itself has no request id. */
+/** Parses a response and checks the headers that every one has, but the 413 sent by Bun itself. */
 export async function readAnswer(response: Response): Promise<Answer> {
   const { status, headers } = response;
   const text = await response.text();
   const isBuns = status === 413 && text === '';
-  if (!isBuns) expect(headers.get('x-request-id')).toMatch(/^req_\w+$/);
+  if (!isBuns) expectUsualHeaders(headers);
   if (text !== '') expect(headers.get('content-type')).toBe('application/json');
   return { status, headers, text, body: text === '' ? undefined : JSON.parse(text) };
+}
+
+function expectUsualHeaders(headers: Headers): void {
+  expect(headers.get('x-request-id')).toMatch(/^req_[0-9a-f]{32}$/);
+  expect(headers.get('cache-control')).toBe('no-store');
+  expect(headers.get('x-content-type-options')).toBe('nosniff');
 }
 
 const something = /\S/;

@@ -57,18 +57,6 @@ function allEnded(ids: string[]) {
 
 const ended = async (id = '') => (await allEnded([id]))[0];
 
-/** Returns a handler that indexes memories and records their ids. */
-function recorder(): { seen: string[]; handler: Handler } {
-  const seen: string[] = [];
-  return {
-    seen,
-    handler: (work) => {
-      seen.push(work.task.memoryId);
-      return indexMemory(work);
-    },
-  };
-}
-
 test('an accepted record is indexed, and its status counts the chunks', async () => {
   start();
   const long = 'A sentence of some length, to be cut. '.repeat(40_000);
@@ -90,9 +78,14 @@ test('tasks queued before the start are processed, even if a crashed process had
 });
 
 test('many records are each processed once, in order', async () => {
-  const { seen, handler } = recorder();
+  const seen: string[] = [];
   const ids = await acceptTexts(...numbered(700));
-  start({ handler });
+  start({
+    handler: (work) => {
+      seen.push(work.task.memoryId);
+      return indexMemory(work);
+    },
+  });
   await allEnded(ids);
   expect(seen).toEqual(ids);
 });
