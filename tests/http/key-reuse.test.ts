@@ -28,48 +28,30 @@ async function refusesReuse(userId: string, first: WriteRequest, ...others: Writ
   expect(markOf(await sendKeyed(server, first, userId))).toBe('replayed');
 }
 
-/** Changes to each body that result in a different valid request. */
-const changes: Record<string, [path: string, value: unknown][]> = {
-  'POST /v1/memories': [
-    ['userId', 'someone else'],
-    ['content', 'other'],
-    ['metadata', { a: 1 }],
-    ['metadata', undefined],
-  ],
-  'POST /v1/ingest/support': [
-    ['data.comments', []],
-    ['data.comments.0.timestamp', 0],
-    ['externalId', 'e'],
-  ],
-  'POST /v1/ingest/document': [
-    ['data.text', 'T '],
-    ['metadata.b.x', [{ q: 1, p: 2 }, 2]],
-    ['source', undefined],
-  ],
-  'POST /v1/ingest/chat': [['data.title', 'T']],
-  'POST /v1/ingest': [
-    ['data.k', '1'],
-    ['data.k', null],
-    ['data.k', undefined],
-  ],
-  'POST /v1/ingest/batch': [
-    ['items.1', { bad: 'two' }],
-    ['items.2.data.text', 'U'],
-  ],
-  'POST /v1/import': [
-    ['items.0.content', 'other'],
-    ['items.0.updatedAt', '2026-11-20T10:00:02.000Z'],
-    ['items.1', { bad: 'two' }],
-  ],
-  'PATCH /v1/memories/:id': [
-    ['content', 'newest'],
-    ['metadata.a', 3],
-  ],
+const reordered = [{ q: 1, p: 2 }, 2];
+/** For each route, changes to its body that result in a different valid request, by field. */
+const changes: Record<string, Record<string, unknown>> = {
+  'POST /v1/memories': { userId: 'someone else', content: 'other', metadata: { a: 1 } },
+  'POST /v1/ingest/support': {
+    'data.comments': [],
+    'data.comments.0.timestamp': 0,
+    externalId: 'e',
+  },
+  'POST /v1/ingest/document': { 'data.text': 'T ', 'metadata.b.x': reordered, source: undefined },
+  'POST /v1/ingest/chat': { 'data.title': 'T' },
+  'POST /v1/ingest': { 'data.k': '1', 'data.name': 'm', metadata: undefined },
+  'POST /v1/ingest/batch': { 'items.1': { bad: 'two' }, 'items.2.data.text': 'U' },
+  'POST /v1/import': {
+    'items.0.content': 'other',
+    'items.0.updatedAt': '2026-11-20T10:00:02.000Z',
+    'items.1': { bad: 'two' },
+  },
+  'PATCH /v1/memories/:id': { content: 'newest', 'metadata.a': 3 },
 };
 
 describe('a used key is rejected with idempotency_key_reused', () => {
   test.each(writesWithBody)('for another body: %s', async (route, make) => {
-    const others = changes[route] ?? [];
+    const others = Object.entries(changes[route] ?? {});
     expect(others).not.toBeEmpty();
     const { userId, request } = await prepare(server, make);
     const bodies = others.map(([path, value]) => withValue(request.body ?? {}, path, value));
@@ -180,6 +162,8 @@ test.each<[difference: string, one: WriteRequest, other: WriteRequest]>([
     withMetadata({ a: { b: 1, c: 2 } }),
   ],
   ['the words of a long text', text('one'), text('two')],
+  ['a field that is left out', withMetadata({}), saveOf('u')],
+  ['null and nothing', withMetadata({ k: null }), withMetadata({})],
   [
     'the order of items',
     post('/v1/ingest/batch', { items }),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { type OperationName, operations } from '../../sdk/contract/operations.ts';
-import { type Answer, ask, expectError, readAnswer, save } from '../support/http.ts';
+import { ask, expectError, readAnswer, save } from '../support/http.ts';
 import { requests, withoutMemories } from '../support/operation-requests.ts';
 import { withServer } from '../support/server.ts';
 
@@ -9,65 +9,39 @@ import { withServer } from '../support/server.ts';
 const server = await withServer();
 const own = await withServer({ MEMORY_RATE_LIMIT: '2/3600', MEMORY_METRICS: 'off' });
 
+type Row = [who: string, headers: Record<string, string>, key: string, status: 200 | 401 | 403];
 const viaProxy = { 'x-forwarded-for': '127.0.0.1' };
+const keyOf = (kind: Parameters<typeof server.createKey>[1]) => server.createKey('default', kind);
+const key = await keyOf({ metricsOnly: true });
 
-/** Requests the metrics. Without a key, the Authorization header is empty. */
-function read(headers: Record<string, string>, key = ''): Promise<Response> {
+test.each<Row>([
+  ['this machine', {}, '', 200],
+  // A web page could make another name resolve to this machine.
+  ...['localhost', '127.0.0.1:7070', '[::1]:7070'].map((host): Row => [host, { host }, '', 200]),
+  ...['rebound.example', 'localhost.example', '0.0.0.0'].map(
+    (host): Row => [host, { host }, '', 401],
+  ),
+  ['a proxy: X-Forwarded-For', { 'x-forwarded-for': '127.0.0.1' }, '', 401],
+  ['a proxy: X-Forwarded-Proto', { 'X-Forwarded-Proto': 'https' }, '', 401],
+  ['a proxy: X-Forwarded-Host', { 'X-Forwarded-Host': 'localhost' }, '', 401],
+  ['a proxy: Forwarded', { forwarded: 'for=127.0.0.1' }, '', 401],
+  ['a proxy: Via', { via: '1.1 proxy' }, '', 401],
+  ['a proxy: X-Real-IP', { 'x-real-ip': '127.0.0.1' }, '', 401],
+  ["a proxy, with a project's key", viaProxy, await keyOf({}), 403],
+  ['a proxy, with a read-only key', viaProxy, await keyOf({ readOnly: true }), 403],
+  ["a proxy, with a user's key", viaProxy, await keyOf({ userId: 'ada' }), 403],
+  ['a proxy, with a key for the metrics', viaProxy, key, 200],
+])('a request for the metrics from %s', async (_, headers, key, status) => {
   const authorization = key === '' ? '' : `Bearer ${key}`;
-  return fetch(`${server.url}/metrics`, { headers: { authorization, ...headers } });
-}
-
-const rejected = async (headers: Record<string, string>, key?: string): Promise<Answer> =>
-  readAnswer(await read(headers, key));
-
-describe('without a key', () => {
-  test('a request on the same machine is answered', async () => {
-    expect((await read({})).status).toBe(200);
-  });
-
-  test.each([
-    ['x-forwarded-for', '127.0.0.1'],
-    ['X-Forwarded-Proto', 'https'],
-    ['X-Forwarded-Host', 'localhost'],
-    ['forwarded', 'for=127.0.0.1'],
-    ['via', '1.1 proxy'],
-    ['x-real-ip', '127.0.0.1'],
-  ])('a request that a proxy has forwarded is rejected: %s', async (name, value) => {
-    expectError(await rejected({ [name]: value }), 401, 'unauthorized');
-  });
-
-  test.each(['rebound.example', 'localhost.example', '0.0.0.0'])(
-    'a request to %s is rejected, because a web page could make this name resolve to this machine',
-    async (host) => {
-      expectError(await rejected({ host }), 401, 'unauthorized');
-    },
-  );
-
-  test.each(['localhost', '127.0.0.1:7070', '[::1]:7070'])(
-    'a request to %s is answered',
-    async (host) => {
-      expect((await read({ host })).status).toBe(200);
-    },
-  );
+  const response = await fetch(`${server.url}/metrics`, { headers: { authorization, ...headers } });
+  expect(response.status).toBe(status);
+  if (status === 200) expect(await response.text()).toContain('memory_build_info');
+  else
+    expectError(await readAnswer(response), status, status === 401 ? 'unauthorized' : 'forbidden');
 });
 
-test.each([{}, { readOnly: true }, { userId: 'ada' }])(
-  "a project's key cannot read the metrics: %j",
-  async (kind) => {
-    const key = await server.createKey('default', kind);
-    expectError(await rejected(viaProxy, key), 403, 'forbidden');
-  },
-);
-
-describe('with a key for the metrics', async () => {
-  const key = await server.createKey('default', { metricsOnly: true });
+describe('with a key for the metrics', () => {
   const as = { ...server, key };
-
-  test('a forwarded request is answered', async () => {
-    const response = await read(viaProxy, key);
-    expect(response.status).toBe(200);
-    expect(await response.text()).toContain('memory_build_info');
-  });
 
   const all = Object.keys(operations) as OperationName[];
 
