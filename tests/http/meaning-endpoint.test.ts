@@ -130,10 +130,8 @@ test('a search that would find nothing waits for a slow model', async () => {
 
 test('a new memory is embedded once, even if a search asks for it while it is embedded', async () => {
   const userId = newUser();
-  const texts: string[] = [];
-  for (let n = 0; n < 20; n += 1) {
-    const text = `${car} since ${1_990 + n}`;
-    texts.push(text);
+  const texts = Array.from({ length: 20 }, (_, n) => `${car} since ${1_990 + n}`);
+  for (const [n, text] of texts.entries()) {
     await server.client.save({ userId, content: text });
     if (n % 4 === 3) await server.client.search({ userId, query: `which car, ${n}?` });
   }
@@ -205,18 +203,6 @@ test('what was embedded before the endpoint refused more requests is kept', asyn
 const faultsOfKinds = ['answers 500', 'answers with one vector for all texts', 'does not answer'];
 
 describe('while the endpoint', () => {
-  test('fails, it is asked again after a while', async () => {
-    const meaningOf = await newAsker();
-    endpoint.fault = faults['answers 500'] ?? null;
-    expect(await meaningOf('which vehicle?')).toBe('unavailable');
-    const { length } = endpoint.requests;
-    expect(await meaningOf('what vehicle?')).toBe('unavailable');
-    expect(endpoint.requests).toHaveLength(length);
-    endpoint.fault = null;
-    aheadMs += breakMs;
-    expect(await meaningOf('her car?')).toBe('used');
-  });
-
   test.each(faultsOfKinds)('%s, searches use words and saves succeed', async (name) => {
     const userId = newUser();
     await server.client.save({ userId, content });
@@ -267,14 +253,20 @@ describe('while the endpoint', () => {
     expect(waitedMs).toBeLessThan(400);
   });
 
-  // The last test, because the model thread obeys.
-  test('asks to wait, it gets no requests', async () => {
+  // The wait is the last test, because the model thread obeys.
+  test.each<[what: string, fault: string, later: 'used' | 'unavailable']>([
+    ['fails, it is asked again after a while', 'answers 500', 'used'],
+    ['asks to wait, it gets no requests', 'answers 429 and when to return', 'unavailable'],
+  ])('%s', async (_, fault, later) => {
     const meaningOf = await newAsker();
-    endpoint.fault = faults['answers 429 and when to return'] ?? null;
-    expect(await meaningOf('whose vehicle?')).toBe('unavailable');
+    endpoint.fault = faults[fault] ?? null;
+    expect(await meaningOf(`which vehicle ${fault}?`)).toBe('unavailable');
     const { length } = endpoint.requests;
-    aheadMs += breakMs;
-    expect(await meaningOf('any vehicle?')).toBe('unavailable');
+    expect(await meaningOf(`what vehicle ${fault}?`)).toBe('unavailable');
     expect(endpoint.requests).toHaveLength(length);
+    endpoint.fault = null;
+    aheadMs += breakMs;
+    expect(await meaningOf(`her car ${fault}?`)).toBe(later);
+    expect(endpoint.requests.length > length).toBe(later === 'used');
   });
 });

@@ -19,6 +19,7 @@ afterAll(() => endpoint[Symbol.asyncDispose]());
 /** Returns how to start a server with a model of the endpoint, or null for the built-in one. */
 async function withDatabase() {
   const { url: databaseUrl, drop } = await newDatabase();
+  const stops = new Set<() => Promise<void>>();
   endpoint.requests.length = 0;
   endpoint.delayMs = () => 0;
   endpoint.seed = 0;
@@ -32,7 +33,9 @@ async function withDatabase() {
       ...(model !== null && { MEMORY_EMBEDDINGS_MODEL: model }),
     };
     const log = (line: string) => void lines.push(line);
-    const { client, stop } = await startTestServer(env, preload, { databaseUrl, log });
+    const { client, stop: end } = await startTestServer(env, preload, { databaseUrl, log });
+    const stop = () => (stops.delete(stop) ? end() : Promise.resolve());
+    stops.add(stop);
     const meaningOf = async (text: string) => {
       return (await client.search({ userId, query: text })).meaning;
     };
@@ -53,7 +56,14 @@ async function withDatabase() {
     return rows.map(({ name }) => name);
   }
 
-  return { start, models, drop };
+  return {
+    start,
+    models,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...stops].map((stop) => stop()));
+      await drop();
+    },
+  };
 }
 
 function requestsOf(model: string) {
@@ -61,7 +71,8 @@ function requestsOf(model: string) {
 }
 
 test('the server that starts last chooses the model, and others search by words', async () => {
-  const { start, models, drop } = await withDatabase();
+  await using database = await withDatabase();
+  const { start, models } = database;
   let first = await start('former');
   let second = await start('former');
   await first.client.save({ userId, content: car });
@@ -83,12 +94,11 @@ test('the server that starts last chooses the model, and others search by words'
   await second.stop();
   second = await start('present');
   await second.embedded();
-  await Promise.all([first.stop(), second.stop()]);
-  await drop();
 });
 
 test('a server without work notices that another has changed the model', async () => {
-  const { start, drop } = await withDatabase();
+  await using database = await withDatabase();
+  const { start } = database;
   let first = await start('former');
   const second = await start('former');
   const memory = await first.client.save({ userId, content: car });
@@ -102,12 +112,11 @@ test('a server without work notices that another has changed the model', async (
   expect((await second.client.import({ items: [invalid] })).failedCount).toBe(1);
   await second.warned();
   expect(await second.meaningOf('which car?')).toBe('unavailable');
-  await Promise.all([first.stop(), second.stop()]);
-  await drop();
 });
 
 test('a server that loads its model later than a newer one does not replace it', async () => {
-  const { start, models, drop } = await withDatabase();
+  await using database = await withDatabase();
+  const { start, models } = database;
   const older = await start(null);
   const newer = await start('present');
   // Otherwise, the older server might be the first to embed the memory.
@@ -120,18 +129,15 @@ test('a server that loads its model later than a newer one does not replace it',
   await older.warned();
   expect(await older.meaningOf('any vehicle?')).toBe('unavailable');
   expect(await models()).toEqual(['present']);
-  await Promise.all([older.stop(), newer.stop()]);
-  await drop();
 });
 
 test('a new model thread may replace the model of the one before', async () => {
-  const { start, models, drop } = await withDatabase();
+  await using database = await withDatabase();
+  const { start, models } = database;
   const only = await start('former');
   await only.client.save({ userId, content: car });
   await only.embedded();
   endpoint.seed = 1;
   await only.meaningOf(endsModel);
   await until(async () => (await models()).length === 2, { what: 'the other model' });
-  await only.stop();
-  await drop();
 });

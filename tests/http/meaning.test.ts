@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { MemoryClient, type SearchMode, type SearchQuery } from '../../sdk/index.ts';
+import { MemoryClient, type SearchQuery } from '../../sdk/index.ts';
 import { connectTo } from '../mcp/connect.ts';
 import { searchByMeaning } from '../support/meaning.ts';
 import { withProject, withServer } from '../support/server.ts';
@@ -23,14 +23,14 @@ const paraphrases = [
 ] as const;
 
 test('without a model, a search uses words alone and says so', async () => {
-  const server = await withProject();
-  await server.client.save({ userId: 'u', content: 'Allergic to peanuts' });
-  const search = (mode?: SearchMode) =>
-    server.client.search({ userId: 'u', query: 'peanuts', ...(mode && { mode }) });
-  const plain = await search();
+  const { client } = await withProject();
+  await client.save({ userId: 'u', content: 'Allergic to peanuts' });
+  const sought = { userId: 'u', query: 'peanuts' };
+  const plain = await client.search(sought);
   expect(plain).toMatchObject({ meaning: 'off', items: [{ matchedBy: 'words' }] });
-  expect(await search('words')).toEqual(plain);
-  expect(await search('auto')).toEqual(plain);
+  for (const mode of ['words', 'auto'] as const) {
+    expect(await client.search({ ...sought, mode })).toEqual(plain);
+  }
 });
 
 describe('with the built-in model', async () => {
@@ -60,11 +60,8 @@ describe('with the built-in model', async () => {
     const query = 'what food should I avoid for her?';
     const { items } = await embeddedSearch({ userId, query, explain: true });
     const [first] = items;
-    expect(first).toMatchObject({
-      snippet: 'Allergic to peanuts',
-      highlights: [],
-      matchedBy: 'meaning',
-    });
+    const shown = { snippet: 'Allergic to peanuts', highlights: [] };
+    expect(first).toMatchObject({ ...shown, matchedBy: 'meaning' });
     const { words = -1, phrase = -1, date = -1, meaning = -1 } = first?.parts ?? {};
     expect([words, phrase, date]).toEqual([0, 0, 0]);
     expect(meaning).toBeCloseTo(first?.score ?? 0, 5);

@@ -45,11 +45,10 @@ describe('snippet', () => {
       return heapStats().extraMemorySize;
     };
     const before = size();
-    for (let number = 0; number < 20; number += 1) {
+    for (let number = 1_000; number < 1_020; number += 1) {
       for (const letter of ['q', 'ж']) {
         const rest = Buffer.alloc(500_000, ' ').toString();
-        const text = `${letter.repeat(20)}${number + 1_000}${rest}`;
-        snippetOf('boots', text);
+        snippetOf('boots', `${letter.repeat(20)}${number}${rest}`);
       }
     }
     expect(size() - before).toBeLessThan(5_000_000);
@@ -82,19 +81,6 @@ describe('snippet', () => {
     const shown = snippetOf('tea', `${'a'.repeat(units)}${pairs} tea ${pairs}`);
     expect(shown).toMatch(/^…(?:𐐀)+ «tea» (?:𐐀)+…$/u);
     expect(shown.isWellFormed()).toBe(true);
-  });
-
-  test('never splits a surrogate pair, wherever the cut falls', () => {
-    const pair = fc.constantFrom('𝄞', '😀', '𩸽', '𐐀');
-    const text = fc
-      .tuple(fc.array(fc.oneof(pair, fc.constantFrom('a', 'tea ', ' '))), pair, fc.nat(300))
-      .map(([parts, one, count]) => parts.join('') + one.repeat(count) + parts.join(''));
-    fc.assert(
-      fc.property(text, fc.constantFrom('tea', '𩸽', '𐐀 a', '😀'), (content, query) => {
-        expect(snippetOf(query, content).isWellFormed()).toBe(true);
-      }),
-      { numRuns: 500 },
-    );
   });
 
   test('is a substring of the text, with highlights in order and without overlaps', () => {
