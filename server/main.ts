@@ -130,30 +130,23 @@ async function serve(wiring: Wiring): Promise<RunningServer> {
   const authenticator = createAuthenticator({ storage, now, clock, fixed });
   const damage = watchDamage(storage, log);
   let closing: string | null = null;
-  const mcp = createMcp({ version, fetch: (request) => app.fetch(request), threads });
+  const fetch = (request: Request) => app.fetch(request);
+  const listener = listen(config, fetch, log);
+  const mcp = createMcp({ version, fetch, threads });
   const services: Services = {
-    storage,
-    tasks,
-    embedder,
+    ...wiring,
+    ...listener,
     mcp,
-    threads,
     authenticator,
-    config,
-    log,
     version,
     homepage,
-    url: () => listener.url,
-    now,
     clock,
     newMemoryId,
-    addressOf: createClientAddress(config.trustedProxies, (request) => listener.peerOf(request)),
-    waitLonger: (request) => listener.waitLonger(request),
-    inFlight: () => listener.inFlight(),
-    closeSoon: (request) => listener.closeSoon(request),
+    addressOf: createClientAddress(config.trustedProxies, listener.peerOf),
     unavailableReason: () => closing ?? damage.found(),
   };
+  // No request is handled before this turn of the event loop has ended.
   const app = createApp(services);
-  const listener = listen(config, app.fetch, log);
   async function stopListening(): Promise<void> {
     closing = 'the service is shutting down; try again shortly';
     await listener.stop();

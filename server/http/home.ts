@@ -12,7 +12,7 @@ export function home(services: Services, readHealth: () => Promise<Health>) {
   async function sendHome(set: ResponseHead): Promise<string> {
     const { renderPage } = await import('../home/page.ts');
     const { config, homepage: docs } = services;
-    const about = { url: services.url(), docs, hasConsole: config.console === 'on' };
+    const about = { url: services.url, docs, hasConsole: config.console === 'on' };
     return sendHtml(set, renderPage({ ...about, health: await readHealth() }));
   }
 

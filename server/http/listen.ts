@@ -27,6 +27,7 @@ export function listen(config: Config, fetch: Fetch, log: Logger) {
   const server = open(config, fetch, log);
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   return {
+    /** The address that the service listens on. */
     url: `http://${host}:${server.port}`,
     /** Returns the address of the client or of the proxy that is connected; '' if there is none. */
     peerOf: (request: Request) => server.requestIP(request)?.address ?? '',

@@ -11,7 +11,7 @@ import type { Listener } from './listen.ts';
 import type { Sender } from './response.ts';
 
 /** What the routes need of the server. */
-export type Services = Pick<Listener, 'waitLonger' | 'closeSoon' | 'inFlight'> & {
+export type Services = Pick<Listener, 'url' | 'waitLonger' | 'closeSoon' | 'inFlight'> & {
   storage: Storage;
   tasks: TaskRunner;
   /** Null without a model. */
@@ -26,8 +26,6 @@ export type Services = Pick<Listener, 'waitLonger' | 'closeSoon' | 'inFlight'> &
   homepage: string;
   /** Returns the address of the client; '' if it is not known. */
   addressOf(request: Request): string;
-  /** The address that the service listens on. */
-  url(): string;
   now(): number;
   /** A monotonic clock, in milliseconds. */
   clock(): number;

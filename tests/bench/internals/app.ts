@@ -58,7 +58,7 @@ const app = createApp({
   log: createLogger(config.logLevel, sink.write),
   version: '0',
   homepage: '',
-  url: () => '',
+  url: '',
   now,
   clock,
   newMemoryId,
