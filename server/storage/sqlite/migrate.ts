@@ -20,19 +20,14 @@ export const schemaVersion = firstVersion + migrations.length - 1;
 export function migrate(db: Database, path: string): void {
   // An admin command that only reads must not wait for a running server's writes.
   if (!assertOurs(db, path).behind) return;
-  db.run('BEGIN IMMEDIATE');
-  try {
+  const upgrade = db.transaction(() => {
     const { schema, behind } = assertOurs(db, path);
     for (const sql of migrations.slice(Math.max(0, schema - firstVersion + 1))) db.run(sql);
-    if (behind) {
-      db.run(`PRAGMA application_id = ${applicationId}`);
-      db.run(`PRAGMA user_version = ${schemaVersion}`);
-    }
-    db.run('COMMIT');
-  } catch (error) {
-    if (db.inTransaction) db.run('ROLLBACK');
-    throw error;
-  }
+    if (!behind) return;
+    db.run(`PRAGMA application_id = ${applicationId}`);
+    db.run(`PRAGMA user_version = ${schemaVersion}`);
+  });
+  upgrade.immediate();
 }
 
 /**

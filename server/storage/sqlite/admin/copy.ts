@@ -1,4 +1,4 @@
-import type { Database, Statement } from 'bun:sqlite';
+import type { Database } from 'bun:sqlite';
 import type { CopySide, Row } from '../../copy/side.ts';
 import type { Value } from '../../engine.ts';
 import { lockDatabase } from '../lock.ts';
@@ -28,13 +28,8 @@ export function openCopySide(name: string, { create }: { create: boolean }): Cop
 }
 
 function copySideOf(db: Database, release: () => void): CopySide {
-  const statements = new Map<string, Statement<Row, Value[]>>();
-
-  function run(text: string, values: readonly Value[]): Row[] {
-    const known = statements.get(text) ?? db.prepare<Row, Value[]>(text.replaceAll('$', '?'));
-    statements.set(text, known);
-    return known.all(...values);
-  }
+  const run = (text: string, values: readonly Value[]) =>
+    db.query<Row, Value[]>(text.replaceAll('$', '?')).all(...values);
 
   return {
     kind: 'sqlite',
