@@ -1,3 +1,4 @@
+import type { TSchema } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import {
   BatchRequest,
@@ -11,6 +12,7 @@ import {
   type UserRecord,
 } from '../../sdk/contract/ingest.ts';
 import {
+  type Validator,
   validateChat,
   validateDocument,
   validateRecord,
@@ -48,39 +50,25 @@ export function ingest(auth: Auth, services: RouteServices) {
     return sendResult(set, request, result);
   }
 
-  /** `type` is the record type that the path implies. */
-  function acceptOne(type?: RecordType) {
-    return async ({ request, caller, body, sent, set }: Context & { body: unknown }) => {
+  /** The handler and the options of a route. `type` is the record type that its path implies. */
+  function acceptOne<Shape extends TSchema>(shape: Shape, validate: Validator, type?: RecordType) {
+    const handle = async ({ request, caller, body, sent, set }: Context & { body: unknown }) => {
       const fields = isMessagesRequest(body) ? conversationOf(body) : body;
       // The validators of these routes accept nothing else.
       const record = { ...(fields as UserRecord), ...(type && { type }) } as UserRecord;
       const records = [renderRecord(record, newMemoryId())];
       return accept({ request, caller, sent, set }, records, null);
     };
+    return [handle, jsonBody(bodies, shape, { validate })] as const;
   }
 
   return new Elysia({ prefix: '/v1/ingest' })
     .use(auth.byMethod)
 
-    .post(
-      '/support',
-      acceptOne('ticket'),
-      jsonBody(bodies, SupportRequest, { validate: validateSupport }),
-    )
-
-    .post(
-      '/document',
-      acceptOne('document'),
-      jsonBody(bodies, DocumentRequest, { validate: validateDocument }),
-    )
-
-    .post(
-      '/chat',
-      acceptOne('conversation'),
-      jsonBody(bodies, ChatRequest, { validate: validateChat }),
-    )
-
-    .post('', acceptOne(), jsonBody(bodies, IngestRecord, { validate: validateRecord }))
+    .post('/support', ...acceptOne(SupportRequest, validateSupport, 'ticket'))
+    .post('/document', ...acceptOne(DocumentRequest, validateDocument, 'document'))
+    .post('/chat', ...acceptOne(ChatRequest, validateChat, 'conversation'))
+    .post('', ...acceptOne(IngestRecord, validateRecord))
 
     .post(
       '/batch',
