@@ -1,25 +1,9 @@
 import { createChannel, portOf } from '../../threads/channel.ts';
-import type { Engine, ShortEngine, Tx, WriteOperation } from '../engine.ts';
-import { projectOf } from '../pooled-reads.ts';
+import type { Engine, Tx, WriteOperation } from '../engine.ts';
 import { type ConnectedStorage, createConnectedStorage, nameOf } from '../storage.ts';
 import { notRead } from './errors.ts';
 import { openForReading } from './settings.ts';
 import { createTx } from './transaction.ts';
-import type { WriterClient } from './writer-client.ts';
-
-/** The engine of the thread that has started the writer. */
-export function createShortEngine(writer: WriterClient, tx: Tx): ShortEngine {
-  return {
-    write: (operation, input) =>
-      writer.write({
-        projectId: projectOf(input),
-        operation: nameOf(operation),
-        argument: input,
-        cost: operation.cost?.(input) ?? 1,
-      }),
-    readShort: readThrough(tx),
-  };
-}
 
 /** The storage of other threads: a connection of their own, and a port to the writer thread. */
 export function connectSqlite({
@@ -48,7 +32,7 @@ export function writeThrough(port: MessagePort): Engine['write'] {
     channel.call(nameOf(operation), input) as Promise<Result>;
 }
 
-function readThrough(tx: Tx): Engine['readShort'] {
+export function readThrough(tx: Tx): Engine['readShort'] {
   return async ({ run }, input) => {
     try {
       return await run(tx, input);

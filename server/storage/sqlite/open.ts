@@ -4,7 +4,7 @@ import { createEngine } from '../pooled-reads.ts';
 import { createReaderPool } from '../reader-pool.ts';
 import { createStorage, type Storage } from '../storage.ts';
 import type { StorageHealth } from '../types/maintenance.ts';
-import { createShortEngine } from './client.ts';
+import { readThrough } from './client.ts';
 import { type FileCheck, watchFile } from './file-identity.ts';
 import { lockDatabase } from './lock.ts';
 import { canonicalPath, logBytes, longLogBytes, sizeOf } from './path.ts';
@@ -114,7 +114,8 @@ async function startThreads(
   await writer.ready;
   const db = openForReading(path, listCacheKiB);
   const fileCheck = watchFile(path);
-  const engine = createEngine(readers, createShortEngine(writer, createTx(db)));
+  const readShort = readThrough(createTx(db));
+  const engine = createEngine(readers, { write: writer.write, readShort });
   return {
     name: 'sqlite',
     ...createStorage(engine),

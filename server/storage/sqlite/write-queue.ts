@@ -2,7 +2,7 @@ import { FairQueue } from '../../threads/fair-queue.ts';
 import { Activity } from '../activity.ts';
 import { maxSmallRows } from './protocol.ts';
 
-export type WriteRequest = {
+type WriteRequest = {
   projectId: number;
   operation: string;
   argument: unknown;

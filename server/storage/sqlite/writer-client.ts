@@ -1,7 +1,10 @@
 import type { Thread, Threads } from '../../threads/start.ts';
+import type { WriteOperation } from '../engine.ts';
+import { projectOf } from '../pooled-reads.ts';
 import { outcomeUnknown, unavailable } from '../refusals.ts';
+import { nameOf } from '../storage.ts';
 import type { WriterNotice, WriterOrder, WriterStart } from './protocol.ts';
-import { createWriteQueue, type WriteRequest } from './write-queue.ts';
+import { createWriteQueue } from './write-queue.ts';
 import type { CheckpointOutcome } from './writer/checkpoints.ts';
 
 const fileNotSynced =
@@ -83,10 +86,15 @@ export function createWriterClient(
 
   return {
     ready: writer.ready,
-    async write<T>(request: WriteRequest): Promise<T> {
+    async write<Input, Result>(
+      operation: WriteOperation<Input, Result>,
+      input: Input,
+    ): Promise<Result> {
       const why = isStopping ? 'the service is shutting down' : fault;
       if (why !== null) throw unavailable(`${why}; nothing was stored`);
-      return (await queue.add(request)) as T;
+      const about = { projectId: projectOf(input), operation: nameOf(operation) };
+      const cost = operation.cost?.(input) ?? 1;
+      return (await queue.add({ ...about, argument: input, cost })) as Result;
     },
     /** Opens a port through which another thread can call the writer thread. */
     openPort(): MessagePort {
