@@ -30,10 +30,6 @@ export class Ranked implements Iterable<RankedMemory> {
     this.#read = read;
   }
 
-  get size(): number {
-    return this.#scores.length;
-  }
-
   /** Uses a binary heap, which is built in O(n) steps and yields each result in O(log n) steps. */
   *[Symbol.iterator](): Generator<RankedMemory> {
     const heap = new Uint32Array(this.#scores.length).map((_, at) => at);
