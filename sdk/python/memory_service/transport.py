@@ -21,6 +21,8 @@ from .request import Request
 from .response import Outcome, Reply
 
 T = TypeVar("T")
+# A proxy that the environment names does not reach this machine by these names.
+DIRECT = {f"all://{host}": None for host in ("localhost", "127.0.0.1", "[::1]")}
 
 
 class Transport(Protocol):
@@ -41,7 +43,7 @@ def run(awaitable: Awaitable[T]) -> T:
 class BlockingTransport:
     def __init__(self, given: httpx2.Client | None) -> None:
         self.is_own = given is None
-        self.use(given or httpx2.Client())
+        self.use(given or httpx2.Client(mounts=DIRECT))
 
     def use(self, http: httpx2.Client) -> None:
         self.http, self.process = http, os.getpid()
@@ -52,7 +54,7 @@ class BlockingTransport:
     def client(self) -> httpx2.Client:
         if self.is_own and self.process != os.getpid() and not self.http.is_closed:
             # On a connection that fork() has copied, a process can read another's response.
-            self.use(httpx2.Client())
+            self.use(httpx2.Client(mounts=DIRECT))
         return self.http
 
     async def exchange(self, request: Request, timeout: float) -> Outcome:
@@ -88,14 +90,14 @@ class AsyncTransport(threading.local):
     """Each thread has its own attributes, because it runs another event loop."""
 
     def __init__(self, given: httpx2.AsyncClient | None) -> None:
-        self.is_own, self.http = given is None, given or httpx2.AsyncClient()
+        self.is_own, self.http = given is None, given or httpx2.AsyncClient(mounts=DIRECT)
         self.loop: asyncio.AbstractEventLoop | None = None
 
     def client(self) -> httpx2.AsyncClient:
         loop = asyncio.get_running_loop()
         if self.is_own and self.loop not in (None, loop) and not self.http.is_closed:
             # A connection only works on the event loop that opened it.
-            self.http = httpx2.AsyncClient()
+            self.http = httpx2.AsyncClient(mounts=DIRECT)
         self.loop = loop
         return self.http
 

@@ -348,6 +348,17 @@ class Clients(unittest.TestCase):
                 thread.join()
         self.assertEqual(len(server.requests), 8)
 
+    def test_a_service_on_this_machine_is_not_reached_through_a_proxy(self) -> None:
+        async def call(url: str) -> None:
+            async with AsyncMemory(api_key=KEY, base_url=url) as memory:
+                await memory.get("mem_1")
+
+        proxies = {"HTTP_PROXY": "http://127.0.0.1:1", "ALL_PROXY": "http://127.0.0.1:1"}
+        with mock.patch.dict(os.environ, proxies), client_of(FOUND) as (memory, server):
+            memory.get("mem_1")
+            asyncio.run(call(server.url.replace("127.0.0.1", "localhost")))
+        self.assertEqual(len(server.requests), 2)
+
     @unittest.skipUnless(hasattr(os, "fork"), "the system cannot fork a process")
     def test_a_forked_process_has_its_own_connections(self) -> None:
         keep = {**FOUND, "headers": {"Connection": "keep-alive"}}
