@@ -59,18 +59,23 @@ export function startWorker(options: WorkerOptions) {
 
   async function loop(): Promise<void> {
     let isRecovered = false;
+    let fault = '';
     while (!isStopping) {
       try {
         if (!isRecovered) await storage.recoverTasks({ owner, now: now() });
         // mutate-ignore boolean: nothing is left to recover
         isRecovered = true;
         const tasks = await claimNext();
+        fault = '';
         if (tasks.length > 0) await runAll(tasks);
         else if (!hasFault) await notifier.wait(maxSleepMs);
         if (hasFault) await notifier.wait(pauseAfterFaultMs);
         hasFault = false;
       } catch (error) {
-        log.error('the task queue failed; retrying', { error });
+        // A fault that lasts is logged once, because the log may be on the disk that is full.
+        const level = String(error) === fault ? 'debug' : 'error';
+        log[level]('the task queue failed; retrying', { error });
+        fault = String(error);
         await notifier.wait(pauseAfterFaultMs);
       }
     }
