@@ -29,7 +29,7 @@ function shownTime(text: string): string {
   return isNear ? '2026-05-08T13:56:07.000Z' : text;
 }
 
-const globalOptions = /(Global Options:\n.*?) +-V, --version.*?from the profile\n/s;
+const globalOptions = /(?<=\nGlobal Options:\n.*) {2}-V, --version.*?from the profile\n/s;
 const maskedKey = /\bmk_\w{4}…\w{4}\b/g;
 const cursor = /\bWy[\w-]{24,}/g;
 const partOfKey = /(lastFour\W+|prefix\W+mk_)\w{4}\b/g;
@@ -139,7 +139,8 @@ function namesOf(...fixed: [real: string, name: string][]) {
     shown(text: string): string {
       const plain = fixed.reduce((all, [real, name]) => all.replaceAll(real, name), text);
       return plain
-        .replace(globalOptions, '$1  …\n')
+        .replace(globalOptions, '')
+        .replace('\nGlobal Options:\n\n', '\n')
         .replace(ids, nameFor)
         .replace(time, shownTime)
         .replace(maskedKey, 'mk_abcd…wxyz')

@@ -22,29 +22,17 @@ test('a Date is sent as a time, in requests and in queries', async () => {
   );
 });
 
-test('an invalid Date is rejected before it is sent, because null would clear the time', async () => {
+test('an invalid Date and NaN are rejected, because null would clear a time', async () => {
   using server = startFaultServer(json(200, aMemory));
   const client = clientOf(server);
   const none = new Date('nonsense');
   const data = { summary: 'x' };
+  const messages = [{ content: 'x', timestamp: none.getTime() }];
   for (const [name, call] of [
     ['expiresAt', client.update('mem_1', { expiresAt: none })],
     ['occurredAt', client.save({ userId: 'u', content: 'x', occurredAt: none })],
     ['from', client.list({ userId: 'u', from: none })],
     ['expiresAt', client.ingest.batch({ items: [{ type: 'profile', data, expiresAt: none }] })],
-  ] as const) {
-    const error = await failure(call);
-    expect(error).toBeInstanceOf(InvalidRequestError);
-    expect(error.message).toEndWith(`: ${name}`);
-  }
-  expect(server.requests).toHaveLength(0);
-});
-
-test('NaN is rejected before it is sent, because null would clear the timestamp', async () => {
-  using server = startFaultServer(json(202, saved));
-  const client = clientOf(server);
-  const messages = [{ content: 'x', timestamp: Date.parse('nonsense') }];
-  for (const [name, call] of [
     ['timestamp', client.ingest.chat({ userId: 'u', messages })],
     ['score', client.save({ userId: 'u', content: 'x', metadata: { score: 1 / 0 } })],
     ['limit', client.list({ userId: 'u', limit: Number.NaN })],
