@@ -1,9 +1,8 @@
 import { expect, test } from 'bun:test';
-import type { IngestStatuses } from '../../sdk/index.ts';
 import { startTestServer } from '../support/server.ts';
-import { events, expectRan, lines, memoryAt, withMemory } from './command.ts';
+import { event, events, expectRan, lines, memoryAt, withMemory } from './command.ts';
 import { foldersFor } from './folder.ts';
-import { forward, startService } from './service.ts';
+import { startService, statusProxy } from './service.ts';
 
 const { server, memory } = await withMemory();
 
@@ -12,34 +11,17 @@ const batch = ['ingest', 'batch', '-', '--wait', '--json'];
 /** Without the progress that a slow machine has time for. */
 const said = (stderr: string) => stderr.replace(/^[\d,]+ records .*\n/gm, '');
 
-/** Starts a proxy that reports a memory as processing if `isStuck` returns true for its id. */
-function busyServer(isStuck: (memoryId: string) => boolean | Promise<boolean>) {
-  const looks: string[] = [];
-  const service = startService(async (request) => {
-    const { pathname } = new URL(request.url);
-    const [, memoryId = ''] = /memories\/(\w+)\/status$/.exec(pathname) ?? [];
-    const isLook = pathname.endsWith('/status');
-    if (isLook) looks.push(memoryId);
-    const answer = await forward(request, server);
-    const shown = (await answer.json()) as Record<string, unknown>;
-    if (memoryId !== '' && (await isStuck(memoryId))) shown.status = 'processing';
-    const asked = isLook && memoryId === '' ? (shown as IngestStatuses).items : [];
-    for (const one of asked) if (await isStuck(one.memoryId)) one.status = 'processing';
-    if (pathname === '/health') shown.pending = 1;
-    return Response.json(shown, { status: answer.status });
-  });
-  return { ...service, looks };
-}
+const processing = { status: 'processing' };
 
 test.concurrent('pending memories are reported at the deadline with few requests', async () => {
-  await using busy = busyServer(() => true);
+  await using busy = statusProxy(server, () => processing);
   const argv = [...batch, '--timeout', '1s'];
   const around = { stdin: events('late', 400), env: busy.env };
   const { code, stdout, stderr } = await memory(argv, around);
   const sent = { accepted: 400, unchanged: 0, replayed: 0, failed: 0 };
   const waited = { complete: 0, stillProcessing: 400, processingFailed: 0 };
   expect(JSON.parse(stdout)).toEqual({ ...sent, ...waited });
-  expect(busy.looks.length).toBeLessThan(20);
+  expect(busy.reads.length).toBeLessThan(20);
   expect(said(stderr)).toBe(
     'Still processing: 400 memories. Nothing is lost. To list them: memory tasks\n',
   );
@@ -48,7 +30,10 @@ test.concurrent('pending memories are reported at the deadline with few requests
 
 test.concurrent('completed memories are reported, even if earlier memories are pending', async () => {
   const stuck = new Set<string>();
-  await using busy = busyServer((id) => (stuck.has(id) || stuck.size < 10) && !!stuck.add(id));
+  await using busy = statusProxy(server, (id) => {
+    if (stuck.size < 10) stuck.add(id);
+    return stuck.has(id) ? processing : {};
+  });
   const argv = [...batch, '--timeout', '5s'];
   const around = { stdin: events('some', 300), env: busy.env };
   const { code, stdout } = await memory(argv, around);
@@ -76,21 +61,25 @@ test.concurrent('a 429 in the middle of the wait only delays it', async () => {
   expect(code).toBe(0);
 });
 
-test.concurrent('if a rate limit outlasts the wait, unread statuses are reported as processing', async () => {
-  await using limited = await startTestServer({ MEMORY_RATE_LIMIT: '2/60' });
-  const { memoryId } = await limited.client.ingest.document({ userId: 'u', data: { text: 'a' } });
-  await limited.client.key();
-  const startedAt = performance.now();
-  const argv = ['wait', memoryId, 'mem_other', '--timeout', '1s'];
-  const { stdout, ...ran } = await memoryAt(limited)(argv);
-  expect(performance.now() - startedAt).toBeLessThan(6_000);
-  expect(lines(stdout)).toEqual([`${memoryId}\tprocessing`, 'mem_other\tprocessing']);
-  const hint = `Still processing: 2 memories. Nothing is lost. Continue waiting: memory wait ${memoryId} mem_other\n`;
-  expectRan(ran, 8, hint);
-});
+// The client itself waits for a Retry-After of up to a minute.
+test.concurrent.each(['2/60', '2/120'])(
+  'if the rate limit %s outlasts the wait, unread statuses are reported as processing',
+  async (limit) => {
+    await using limited = await startTestServer({ MEMORY_RATE_LIMIT: limit });
+    const { memoryId } = await limited.client.ingest.document({ userId: 'u', data: { text: 'a' } });
+    await limited.client.key();
+    const startedAt = performance.now();
+    const argv = ['wait', memoryId, 'mem_other', '--timeout', '1s'];
+    const { stdout, ...ran } = await memoryAt(limited)(argv);
+    expect(performance.now() - startedAt).toBeLessThan(6_000);
+    expect(lines(stdout)).toEqual([`${memoryId}\tprocessing`, 'mem_other\tprocessing']);
+    const hint = `Still processing: 2 memories. Nothing is lost. Continue waiting: memory wait ${memoryId} mem_other\n`;
+    expectRan(ran, 8, hint);
+  },
+);
 
 test.concurrent('the summary counts the documents that are still processing', async () => {
-  await using busy = busyServer(() => true);
+  await using busy = statusProxy(server, () => processing);
   using folder = foldersFor(memory)('docs', { 'a.md': 'a', 'b.md': 'b' });
   const ran = await folder.ingest(['.', '--timeout', '1s'], { env: busy.env });
   expectRan(ran, 8, '2 accepted, 0 complete, 2 still processing, 0 failed.\n');
@@ -109,11 +98,11 @@ test.concurrent('deleted memories are counted separately and reported with their
 
 test.concurrent('deleted memories of documents are also counted separately', async () => {
   const asked = new Set<string>();
-  await using busy = busyServer(async (id) => {
-    if (asked.size > 0) return false;
+  await using busy = statusProxy(server, async (id) => {
+    if (asked.size > 0) return {};
     asked.add(id);
     await server.client.delete(id);
-    return true;
+    return processing;
   });
   using folder = foldersFor(memory)('gone-docs', { 'a.md': 'a', 'b.md': 'b' });
   const ran = await folder.ingest(['.', '--wait'], { env: busy.env });
@@ -122,10 +111,10 @@ test.concurrent('deleted memories of documents are also counted separately', asy
 });
 
 test.concurrent('if the server is gone at the deadline, known statuses are reported and counted', async () => {
-  await using busy = busyServer(() => {
+  await using busy = statusProxy(server, () => {
     // Stops the proxy during the second status request.
-    if (busy.looks.length > 1) setImmediate(() => busy[Symbol.asyncDispose]());
-    return true;
+    if (busy.reads.length > 1) setImmediate(() => busy[Symbol.asyncDispose]());
+    return processing;
   });
   const around = { stdin: events('away', 12), env: busy.env };
   const { stdout, ...ran } = await memory([...batch, '--timeout', '1s'], around);
@@ -133,4 +122,53 @@ test.concurrent('if the server is gone at the deadline, known statuses are repor
   const { items } = await server.client.list({ userId: 'away' });
   const ids = items.map(({ id }) => id).reverse();
   expectRan(ran, 8, `Continue waiting: memory wait ${ids.join(' ')}\n`);
+});
+
+const failed = { status: 'failed', errorMessage: 'failed by the test' };
+
+test.concurrent('a failed memory is reported with its reason', async () => {
+  const numbers = Array.from({ length: 30 }, (_, at) => `${at}`);
+  const stdin = numbers.map((at) => event('failed', at, { externalId: at })).join('\n');
+  await memory(batch, { stdin });
+  const [one] = (await server.client.list({ userId: 'failed', externalId: '7' })).items;
+  await using proxy = statusProxy(server, (id) => (id === one?.id ? failed : {}));
+  const { code, stdout, stderr } = await memory(batch, { stdin, env: proxy.env });
+  expect(JSON.parse(stdout)).toMatchObject({ complete: 29, processingFailed: 1 });
+  expect(stderr).toBe(`${one?.id}: failed by the test\n`);
+  expect(code).toBe(1);
+});
+
+test.concurrent('thousands of complete memories are read with one request per thousand', async () => {
+  const stdin = [1, 2, 3, 4, 5].map((user) => events(`many-${user}`, 500)).join('\n');
+  await memory(batch, { stdin });
+  await using proxy = statusProxy(server, () => ({}));
+  const { code, stdout } = await memory(batch, { stdin, env: proxy.env });
+  expect(JSON.parse(stdout)).toMatchObject({ replayed: 2_500, complete: 2_500 });
+  expect(proxy.reads).toEqual([1_000, 1_000, 500]);
+  expect(code).toBe(0);
+});
+
+test.concurrent('memory wait reports each memory when it finishes, failed ones with the reason', async () => {
+  const items = [1, 2, 3].map((at) => JSON.parse(event('wait', `${at}`)));
+  const accepted = await server.client.ingest.batch({ items });
+  const ids = accepted.items.map(({ memoryId }) => memoryId);
+  await using proxy = statusProxy(server, (id) => (id === ids[1] ? failed : {}));
+  const { code, stdout } = await memory(['wait', ...ids], { env: proxy.env });
+  const ends = ['complete', 'failed\tfailed by the test', 'complete'];
+  expect(lines(stdout).sort()).toEqual(ids.map((id, at) => `${id}\t${ends[at]}`).sort());
+  expect(code).toBe(1);
+  const { stdout: json } = await memory(['wait', ...ids, '--json'], { env: proxy.env });
+  const printed = lines(json).map((line) => JSON.parse(line));
+  expect(printed).toContainEqual(expect.objectContaining({ memoryId: ids[1], status: 'failed' }));
+});
+
+test.concurrent('a memory that was deleted during --wait: exit 3 and the reason', async () => {
+  await using service = startService(({ url }) =>
+    url.endsWith('/status')
+      ? Response.json({ items: [], notFound: ['mem_a'] })
+      : Response.json({ memoryId: 'mem_a', status: 'processing' }, { status: 202 }),
+  );
+  const argv = ['ingest', 'document', '--user', 'u', '-', '--wait'];
+  const ran = await memory(argv, { ...service, stdin: 'text' });
+  expect(ran).toMatchObject({ code: 3, stderr: 'Failed: not found\n' });
 });
