@@ -13,58 +13,6 @@ const all = async (userId: string) =>
 const summary = (imported: number, skipped: number, failed: number) =>
   summaryOf({ imported, skipped, failed });
 
-const userId = newUser();
-const exported = {
-  results: [
-    {
-      id: '0f4b6a5c-6a3e-4f0e-9d5c-1c2b3a4d5e6f',
-      memory: 'Prefers window seats',
-      hash: 'c1d8f0',
-      metadata: { trip: 'Oslo', categories: ['seats'] },
-      score: null,
-      user_id: userId,
-      agent_id: 'travel',
-      categories: ['travel'],
-      immutable: false,
-      expiration_date: null,
-      created_at: '2026-03-01T10:00:00.123456-07:00',
-      updated_at: '2026-03-02T10:00:00.000000',
-    },
-    { id: '2', memory: 'Is in Rome', user_id: userId, expiration_date: '2026-03-09', hash: 'x' },
-    { id: '3', memory: 'Works at TechCorp', user_id: userId, expiration_date: '2999-01-01' },
-    { id: '4', memory: 'Belongs to nobody' },
-    { id: '5', user_id: userId },
-  ],
-  relations: [{ source: 'dev', relationship: 'works_at', target: 'techcorp' }],
-  count: 12,
-  next: 'https://mem0.example/v3/memories/?page=2',
-};
-const text = JSON.stringify(exported);
-
-test('an import from mem0 keeps text, user, id, labels and times, and counts all other data', async () => {
-  const { code, stderr } = await importFrom('mem0', text);
-  expect(code).toBe(1);
-  expect(stderr).toBe(
-    'item 4: userId: is required\nitem 5: content: is required\n' +
-      `${summary(2, 0, 2)}` +
-      'Not imported: relations: 1, memories on other pages: 7, hash: 1, expired memories: 1, ' +
-      'memories without a user (pass --user <id>): 1.\n',
-  );
-  const [first, second, ...more] = await all(userId);
-  expect(more).toEqual([]);
-  expect(first).toMatchObject({
-    content: 'Prefers window seats',
-    metadata: { trip: 'Oslo', categories: ['seats'], agent_id: 'travel' },
-    ...{ type: 'memory', status: 'complete', source: 'mem0', expiresAt: null },
-    externalId: '0f4b6a5c-6a3e-4f0e-9d5c-1c2b3a4d5e6f',
-    createdAt: '2026-03-01T17:00:00.123Z',
-    updatedAt: '2026-03-02T10:00:00.000Z',
-  });
-  expect(second).toMatchObject({ expiresAt: '2999-01-01T00:00:00.000Z' });
-  const found = await server.client.search({ userId, query: 'window seat' });
-  expect(found.items.map(({ id }) => id)).toEqual([String(first?.id)]);
-});
-
 test('invalid items, ids, times and metadata are reported', async () => {
   const userId = newUser();
   const items = [

@@ -1,10 +1,9 @@
-import { describe, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { temporaryFolder } from '../support/folder.ts';
 import { until } from '../support/until.ts';
 import { expectRan, lines, memory } from './command.ts';
-import { program } from './shell.ts';
 
 test.each([
   ['cannot be written', null, 'ENOTDIR'],
@@ -43,38 +42,20 @@ test('the table shows which keys have expired', async () => {
   expect(stdout).toMatch(/\d{4}-\d\d-\d\d +long\n/);
 });
 
-describe('a missing database', () => {
-  test('is not created by list or revoke, which name its path', async () => {
-    using folder = temporaryFolder();
-    for (const argv of [['list'], ['revoke', 'key_1']]) {
-      const around = { env: { MEMORY_DATABASE_URL: 'sqlite:no/such.db' }, cwd: folder.path };
-      const { code, stdout, stderr } = await memory(['keys', ...argv], around);
-      expect(stderr).toContain(`No database found at ${folder.file('no/such.db')}.\n`);
-      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    }
-    const gone = folder.file('none/x.db');
-    const { stderr } = await memory(['keys', 'list', '--database', gone]);
-    expect(stderr).toContain(`No database found at ${gone}`);
-    expect(existsSync(folder.file('none'))).toBe(false);
-  });
-
-  test.each([
-    ['./data/memory.db', {}],
-    ['no/such.db', { MEMORY_DATABASE_URL: 'sqlite:no/such.db' }],
-  ])('is not created by create unless --database names it: %s', async (path, env) => {
-    using folder = temporaryFolder();
-    const child = Bun.spawn([...program, 'keys', 'create'], {
-      cwd: folder.path,
-      env: { HOME: folder.path, ...env },
-      stderr: 'pipe',
-    });
-    const stderr = await child.stderr.text();
-    const [code, stdout] = [await child.exited, await child.stdout.text()];
-    expect(stderr).toContain(`No database found at ${folder.file(path)}.\n`);
-    expect(stderr).toContain('To create a database: memory serve\n');
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(existsSync(folder.file(dirname(path)))).toBe(false);
-  });
+const elsewhere = { MEMORY_DATABASE_URL: 'sqlite:no/such.db' };
+test.each([
+  ['keys list', elsewhere, 'no/such.db'],
+  ['keys revoke key_1', elsewhere, 'no/such.db'],
+  ['keys create', elsewhere, 'no/such.db'],
+  ['keys create', {}, 'data/memory.db'],
+  ['keys list --database none/x.db', {}, 'none/x.db'],
+])('%s with %p names the missing database, and does not create it', async (line, env, path) => {
+  using folder = temporaryFolder();
+  const { stderr, ...ran } = await memory(line.split(' '), { env, cwd: folder.path });
+  expect(stderr).toContain(`No database found at ${folder.file(path)}.\n`);
+  expect(stderr).toContain('To create a database: memory serve\n');
+  expect(ran).toEqual({ code: 1, stdout: '' });
+  expect(existsSync(folder.file(dirname(path)))).toBe(false);
 });
 
 test('keys create --expires counts from now', async () => {

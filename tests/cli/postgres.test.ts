@@ -18,25 +18,22 @@ test("keys list fails on a database without the service's tables", async () => {
   expect(other.stderr).toContain('&password=….\n');
 });
 
-test('keys are created, listed and revoked', async () => {
-  const made = await memory(['keys', 'create', '--json', '--name', 'first', ...on]);
-  expect(made).toMatchObject({ code: 0 });
-  const { id } = JSON.parse(made.stdout);
-  const { stdout } = await memory(['keys', 'list', '--json', ...on]);
-  expect(JSON.parse(stdout).items).toMatchObject([{ id, name: 'first', revokedAt: null }]);
-  expect(await memory(['keys', 'revoke', id, ...on])).toMatchObject({ code: 0 });
-});
-
-test('doctor counts only keys that are in use', async () => {
+test('keys are created, listed and revoked, and doctor counts those in use', async () => {
   await using own = await newDatabase();
-  const flags = ['--database', own.url];
-  const create = () => memory(['keys', 'create', '--json', ...flags]);
-  const { id } = JSON.parse((await create()).stdout);
-  await create();
-  await create();
-  await memory(['keys', 'revoke', id, ...flags]);
+  const keys = async (...argv: string[]) => {
+    const { code, stdout } = await memory(['keys', ...argv, '--json', '--database', own.url]);
+    expect(code).toBe(0);
+    return JSON.parse(stdout);
+  };
+  const { id } = await keys('create', '--name', 'first');
+  for (const name of ['second', 'third']) await keys('create', '--name', name);
+  expect((await keys('list')).items[0]).toMatchObject({ id, name: 'first', revokedAt: null });
+  await keys('revoke', id);
   const { find } = await doctor(own.url);
   expect(find('keys')).toMatchObject({ level: 'ok', found: '2 in use' });
+  // A database URL may also begin with postgresql:.
+  const { find: findAgain } = await doctor(own.url.replace(/^postgres:/, 'postgresql:'));
+  expect(findAgain('keys')).toEqual(find('keys'));
 });
 
 test('servers that start at the same time on an empty database share it', async () => {
@@ -147,15 +144,6 @@ test.each<[finding: string, level: string, words: string | RegExp, shadows: stri
   expect(about).toEqual({ name, level });
   expect(`${found}; ${advice}`).toMatch(words);
   expect(code).toBe(level === 'failure' ? 1 : 0);
-});
-
-test('a database URL may also begin with postgresql:', async () => {
-  await using own = await newDatabase();
-  const made = await memory(['keys', 'create', '--json', '--database', own.url]);
-  const url = own.url.replace(/^postgres:/, 'postgresql:');
-  const { code, stdout } = await memory(['keys', 'list', '--json', '--database', url]);
-  expect(code).toBe(0);
-  expect(JSON.parse(stdout).items).toMatchObject([{ id: JSON.parse(made.stdout).id }]);
 });
 
 test('doctor says that the next server start creates the tables, until they exist', async () => {
