@@ -1,7 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { relative } from 'node:path';
 import { startServer } from '../../server/main.ts';
 import { temporaryFolder, withFolder } from '../support/folder.ts';
@@ -10,6 +9,7 @@ import { freePort } from '../support/process.ts';
 import { hasIpv6 } from '../support/socket.ts';
 import { until } from '../support/until.ts';
 import { expectRan, memory as inProcess, type Surroundings } from './command.ts';
+import { startService } from './service.ts';
 
 /* The first start must not fail if the key cannot be stored, and must not log the key. */
 
@@ -115,12 +115,6 @@ test.if(hasIpv6)('a service at ::1 on the default port is used with --base-url o
   expect(output).toContain(`\n  memory list --user u-1 --base-url http://[::1]:${port}\n`);
 });
 
-test('without the console, no start names it', async () => {
-  const output = await startAndStop([], { env: { MEMORY_CONSOLE: 'off' } });
-  expect(output).toContain('shown only once');
-  expect(output).not.toContain('console');
-});
-
 test('a start names the whole path of the database', async () => {
   using home = temporaryFolder();
   const port = String(freePort());
@@ -133,10 +127,13 @@ test('a start names the whole path of the database', async () => {
   expect(second).toContain(`\nThe console is at http://127.0.0.1:${port}/console\n`);
 });
 
-test('if npm started the service, the suggested commands are for its folder', async () => {
+test('a start names no console that is off, and names commands for npm if npm started it', async () => {
   const program = ['/bin/bun', '/clone/cli/main.ts'];
-  const words = '\nIn another terminal, in this folder, try:\n  npx memory save';
-  expect(await startAndStop([], { env: { npm_command: 'start' }, program })).toContain(words);
+  const env = { npm_command: 'start', MEMORY_CONSOLE: 'off' };
+  const output = await startAndStop([], { env, program });
+  expect(output).toContain('\nIn another terminal, in this folder, try:\n  npx memory save');
+  expect(output).toContain('shown only once');
+  expect(output).not.toContain('console');
 });
 
 /** Runs `memory serve` on a terminal, by default for a new user, and returns its output. */
@@ -161,19 +158,14 @@ test.concurrent.each([
   ['with other hosts in no_proxy', { no_proxy: 'example.com' }],
 ])('requests to the local machine bypass a proxy %s', async (_, exceptions) => {
   const heard: string[] = [];
-  const proxy = createServer((socket) => {
-    socket.on('data', (data) => heard.push(String(data)));
-    socket.on('error', () => {});
-    socket.end();
+  await using proxy = startService(({ url }) => {
+    heard.push(url);
+    return new Response();
   });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  const address = proxy.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const url = `http://127.0.0.1:${port}`;
+  const url = proxy.env.MEMORY_BASE_URL;
   const env = { HTTP_PROXY: url, http_proxy: url, MEMORY_API_KEY: 'a-secret', ...exceptions };
   const child = memory(['list', '--user', 'u', '--base-url', 'http://127.0.0.1:9'], env);
   const code = await child.exited;
-  proxy.close();
   expect({ code, heard }).toEqual({ code: 5, heard: [] });
 });
 
