@@ -1,4 +1,4 @@
-import type { ErrorCode, FieldError } from '../sdk/contract/errors.ts';
+import { type ErrorCode, type FieldError, sentence } from '../sdk/contract/errors.ts';
 
 /** An error with a code from the API contract. Any other thrown error is reported as `internal`. */
 export class ServiceError extends Error {
@@ -35,6 +35,12 @@ export class InvalidSettingsError extends Error {
 /** There is no database at the given path or URL, or it has no tables of this service. */
 export class MissingDatabaseError extends Error {
   override readonly name = 'MissingDatabaseError';
+}
+
+/** The error for a field that violates a rule not expressed in the schemas. */
+export function badRequest(field: string, message: string): ServiceError {
+  const error = { field, message };
+  return new ServiceError('invalid_request', sentence(error), { details: [error] });
 }
 
 /**

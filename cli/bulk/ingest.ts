@@ -1,3 +1,4 @@
+import { sentence } from '../../sdk/contract/errors.ts';
 import type { IngestRecord, Memory, MemoryClient } from '../../sdk/index.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { BulkInput } from './input.ts';
@@ -48,7 +49,7 @@ function ingestPost(client: MemoryClient): Post {
 
 /** Validates the records against the default limits of the service, and sends nothing. */
 async function dryRunPost(): Promise<Post> {
-  const { sentence, validateRecord } = await import('../../sdk/contract/validate.ts');
+  const { validateRecord } = await import('../../sdk/contract/validate.ts');
   const problemOf = ({ text, item, where }: Entry) => {
     if (Buffer.byteLength(`{"items":[${text}]}`) > usualBodyBytes) {
       return { error: 'payload_too_large', message: tooLarge };

@@ -71,6 +71,11 @@ export type ErrorCode = keyof typeof errorTable;
 /** One invalid field: its dotted path (empty for the body as a whole) and what is wrong with it. */
 export type FieldError = { field: string; message: string };
 
+/** Formats a field error as one line of text. */
+export function sentence({ field, message }: FieldError): string {
+  return field === '' ? message : `${field}: ${message}`;
+}
+
 /** The body of every error response. */
 export type ErrorBody = {
   error: ErrorCode;

@@ -37,11 +37,6 @@ export function validator(schema: TSchema): Validator {
   return (value) => (check.Check(value) ? [] : describe(check, value));
 }
 
-/** Formats a field error as one line of text. */
-export function sentence({ field, message }: FieldError): string {
-  return field === '' ? message : `${field}: ${message}`;
-}
-
 /** Validators for the endpoints that accept one type of record. Their bodies have no `type`. */
 export const validateSupport = recordValidator(SupportRequest, 'ticket');
 export const validateDocument = recordValidator(DocumentRequest, 'document');

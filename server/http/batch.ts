@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
+import { sentence } from '../../sdk/contract/errors.ts';
 import { limits } from '../../sdk/contract/limits.ts';
-import { sentence, type Validator, validator } from '../../sdk/contract/validate.ts';
+import { type Validator, validator } from '../../sdk/contract/validate.ts';
 import { ServiceError } from '../errors.ts';
 import type { Batch } from '../storage/types/memories.ts';
 import { mapYielding } from '../threads/event-loop.ts';

@@ -1,6 +1,6 @@
 import { headers as headerNames, validators } from '../../sdk/contract/headers.ts';
+import { badRequest } from '../errors.ts';
 import type { ExpectedVersion } from '../storage/types/memories.ts';
-import { badRequest } from './parse.ts';
 
 export function etagOf(version: number): string {
   return `"${version}"`;

@@ -1,5 +1,5 @@
+import { badRequest } from '../errors.ts';
 import { unknownPosition } from '../storage/refusals.ts';
-import { badRequest } from './parse.ts';
 
 /**
  * A cursor contains a position and a hash of the list's parameters. Cursors are not signed, because

@@ -1,9 +1,9 @@
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { limits } from '../../sdk/contract/limits.ts';
+import { badRequest } from '../errors.ts';
 import type { Idempotency, Write } from '../storage/types/memories.ts';
 import { mapYielding } from '../threads/event-loop.ts';
 import type { Caller } from './authenticate.ts';
-import { badRequest } from './parse.ts';
 
 /** Visible ASCII characters. */
 export const idempotencyKeyPattern = `^[!-~]{1,${limits.idempotencyKeyCharacters}}$`;

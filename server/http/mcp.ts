@@ -2,11 +2,10 @@ import { Elysia } from 'elysia';
 import type { ErrorBody, ErrorCode } from '../../sdk/contract/errors.ts';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { limits } from '../../sdk/contract/limits.ts';
-import { ServiceError } from '../errors.ts';
+import { badRequest, ServiceError } from '../errors.ts';
 import type { Auth } from './auth.ts';
 import { type Caller, withBoundUser } from './authenticate.ts';
 import { rejectForeignHosts } from './hosts.ts';
-import { badRequest } from './parse.ts';
 import type { ResponseHead } from './response.ts';
 import type { RouteServices } from './services.ts';
 

@@ -1,4 +1,5 @@
-import { sentence, type Validator } from '../../sdk/contract/validate.ts';
+import { sentence } from '../../sdk/contract/errors.ts';
+import type { Validator } from '../../sdk/contract/validate.ts';
 import { ServiceError } from '../errors.ts';
 
 /**
@@ -11,10 +12,4 @@ export function parse<T>(validate: Validator, value: unknown, whole = 'the body 
   if (first === undefined) return value as T;
   const message = first.field === '' ? whole + first.message : sentence(first);
   throw new ServiceError('invalid_request', message, { details });
-}
-
-/** Creates the error for a field that violates a rule not expressed in the schemas. */
-export function badRequest(field: string, message: string): ServiceError {
-  const error = { field, message };
-  return new ServiceError('invalid_request', sentence(error), { details: [error] });
 }

@@ -1,5 +1,5 @@
 import type { TProperties } from '@sinclair/typebox';
-import { badRequest } from './parse.ts';
+import { badRequest } from '../errors.ts';
 
 export function searchOf(url: string): string {
   const begin = url.indexOf('?');

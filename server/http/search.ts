@@ -1,13 +1,13 @@
 import { Elysia } from 'elysia';
 import { limits } from '../../sdk/contract/limits.ts';
 import { type SearchMode, SearchQuery } from '../../sdk/contract/search.ts';
+import { badRequest } from '../errors.ts';
 import { filterOf } from '../memory/filter.ts';
 import { count } from '../metrics/counts.ts';
 import { unavailable } from '../storage/refusals.ts';
 import type { ItemsJson, Search } from '../storage/types/memories.ts';
 import type { Auth } from './auth.ts';
 import { readBy } from './authenticate.ts';
-import { badRequest } from './parse.ts';
 import { querySchema } from './schema.ts';
 import type { RouteServices, Services } from './services.ts';
 

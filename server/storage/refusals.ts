@@ -1,5 +1,5 @@
 import { limits } from '../../sdk/contract/limits.ts';
-import { ServiceError } from '../errors.ts';
+import { badRequest, ServiceError } from '../errors.ts';
 import type { ExpectedVersion } from './types/memories.ts';
 
 const retryAfterSeconds = 5;
@@ -47,18 +47,13 @@ export function queueFull(): ServiceError {
 
 /** The error for a cursor that was forged or issued for another database. */
 export function unknownPosition(): ServiceError {
-  const message = 'was not issued by this service; start again without a cursor';
-  return new ServiceError('invalid_request', `cursor ${message}`, {
-    details: [{ field: 'cursor', message }],
-  });
+  return badRequest('cursor', 'was not issued by this service; start again without a cursor');
 }
 
 /** `fitting` is the number of results whose texts fit into one response. */
 export function tooMuchText(fitting: number): ServiceError {
   const message = `must be at most ${fitting}: more results would exceed the maximum response size`;
-  return new ServiceError('invalid_request', `limit ${message}`, {
-    details: [{ field: 'limit', message }],
-  });
+  return badRequest('limit', message);
 }
 
 /**

@@ -92,6 +92,8 @@ test('no rejected erasure has deleted anything', async () => {
 test('every cursor that was not issued gets the same message', async () => {
   for (const cursor of ['x', cursors.at(-1)]) {
     const { text } = await ask(server, 'GET', `/v1/memories?userId=u&cursor=${cursor}`);
-    expect(text).toContain('was not issued by this service; start again without a cursor');
+    const message = 'was not issued by this service; start again without a cursor';
+    const details = [{ field: 'cursor', message }];
+    expect(JSON.parse(text)).toMatchObject({ message: `cursor: ${message}`, details });
   }
 });

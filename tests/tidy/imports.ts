@@ -107,6 +107,7 @@ const table: Row[] = [
       'cli/documents/',
       'cli/commander.ts',
       'cli/options.ts',
+      'sdk/contract/errors.ts',
       'sdk/index.ts',
       'node:',
     ],

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test';
+import { sentence } from '../../sdk/contract/errors.ts';
 import { PointInTime } from '../../sdk/contract/text.ts';
 import { pointInTimeMs } from '../../sdk/contract/times.ts';
-import { sentence, validator } from '../../sdk/contract/validate.ts';
+import { validator } from '../../sdk/contract/validate.ts';
 
 const validate = validator(PointInTime);
 const sentencesOf = (value: unknown) => validate(value).map(sentence);

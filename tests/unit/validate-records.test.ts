@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
+import { sentence } from '../../sdk/contract/errors.ts';
 import {
-  sentence,
   type Validator,
   validateChat,
   validateDocument,

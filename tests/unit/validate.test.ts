@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
+import { sentence } from '../../sdk/contract/errors.ts';
 import { SaveRequest } from '../../sdk/contract/memory.ts';
 import { ListQuery } from '../../sdk/contract/page.ts';
-import { sentence, type Validator, validateChat, validator } from '../../sdk/contract/validate.ts';
+import { type Validator, validateChat, validator } from '../../sdk/contract/validate.ts';
 import { validateBatchBody } from '../../server/http/batch.ts';
 
 /** Returns a list whose item at `index` throws when read. Validation must stop before that item. */
