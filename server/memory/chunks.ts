@@ -22,7 +22,7 @@ type Chunk = {
 };
 
 /** The date of a line that begins with a time, as in a conversation or a diary. */
-const date = /[[(]?(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))\b/y;
+const date = /[[(]?(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?!\d)/y;
 
 type Piece = { start: number; length: number; message: Message | null };
 

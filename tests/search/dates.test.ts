@@ -164,11 +164,8 @@ describe('a question with a date', () => {
   });
 
   test("prefers the part of a conversation with that time to the memory's own time", () => {
-    const talk = [
-      line('2023-02-01', `${visit} ${padding}`),
-      line('2023-05-08', `${visit} ${padding}`),
-      line('2023-06-20', `${visit} ${padding}`),
-    ].join('\n');
+    const days = ['2023-02-01', '2023-06-20', '2023-05-08'];
+    const talk = days.map((day) => line(day, `${visit} ${padding}`)).join('\n');
     const [found] = search([['2023-06-20', talk]], 'What about the dentist on 8 May 2023?');
     expect(talk.slice(found?.start).startsWith('[2023-05-08')).toBe(true);
   });

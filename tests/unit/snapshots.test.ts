@@ -36,7 +36,7 @@ test('the format changes with the tokens of a text and with the columns', () => 
   );
   const digest = new Bun.CryptoHasher('sha256').update(index.toBytes()).digest('hex');
   expect({ indexFormat, digest }).toEqual({
-    indexFormat: 3,
+    indexFormat: 4,
     digest: 'e9303dfc34406905f4b1db1e502cc738eedd490b898a9271329fbad06a331863',
   });
 });
