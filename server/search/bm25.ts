@@ -18,7 +18,9 @@ export function weighTerms(hits: Hits, timeline: Timeline, weights: SearchWeight
     const length = (ends[rank] ?? 0) - (starts[rank] ?? 0);
     const b = lengthEffect(timeline.flags[rank] ?? 0, weights);
     const saturation = weights.k1 * (1 - b + (b * length) / mean);
-    const label = (weights.speaker * length) / (length + weights.speakerWords);
+    const isSpoken = ((timeline.flags[rank] ?? 0) & isTurn) !== 0;
+    const weight = isSpoken ? weights.speaker : weights.topic;
+    const label = (weight * length) / (length + weights.labelWords);
     for (let entry = from; entry < to; entry += 1) {
       weigh(hits, entry, rarity[hits.terms[entry] ?? 0] ?? 0, saturation, weights.k1);
       addLabels(hits, entry, label * (rarity[hits.terms[entry] ?? 0] ?? 0));

@@ -16,7 +16,7 @@ export type IndexedChunk = {
   day?: number | null;
 };
 
-/** Flags of a chunk. It has a label that names a speaker. */
+/** Flags of a chunk. It has a label, which in a timeline names a speaker. */
 export const isTurn = 1;
 /** It is part of a chat with a language model, and of a message that the model sent. */
 export const isMessage = 2;

@@ -1,6 +1,7 @@
-import type { ChunkTable } from './chunk-table.ts';
+import { type ChunkTable, isTurn } from './chunk-table.ts';
 import type { Dictionary } from './dictionary.ts';
 import type { MemoryTable } from './memory-table.ts';
+import { endsLabel, inLabel, wordOf } from './tokenizer.ts';
 
 /** All chunks of a user in order of time, as columns. A chunk's index is called its rank. */
 export type Timeline = {
@@ -22,6 +23,9 @@ export type Timeline = {
 /** The size of the columns in bytes per chunk. */
 export const timelineBytes = 21;
 
+/** Fewer chunks with the same label are not turns: "Pocket money: …" is a note about a topic. */
+const minTurns = 3;
+
 export function buildTimeline(memories: MemoryTable, table: ChunkTable): Timeline {
   memories.order();
   let total = 0;
@@ -41,7 +45,35 @@ export function buildTimeline(memories: MemoryTable, table: ChunkTable): Timelin
       rank += 1;
     }
   }
+  keepTurns(timeline);
   return timeline;
+}
+
+/** Clears `isTurn` of chunks whose first label does not recur, because a speaker says more. */
+function keepTurns({ flags, starts, ends, tokens }: Timeline): void {
+  const labels = new Int32Array(flags.length);
+  const counts = new Map<number, number>();
+  for (let rank = 0; rank < flags.length; rank += 1) {
+    if (((flags[rank] ?? 0) & isTurn) === 0) continue;
+    const label = hashOfLabel(tokens, starts[rank] ?? 0, ends[rank] ?? 0);
+    labels[rank] = label;
+    counts.set(label, (counts.get(label) ?? 0) + 1);
+  }
+  for (let rank = 0; rank < flags.length; rank += 1) {
+    const count = counts.get(labels[rank] ?? 0) ?? 0;
+    if (count < minTurns) flags[rank] = (flags[rank] ?? 0) & ~isTurn;
+  }
+}
+
+/** FNV-1a of the words of the first label. Labels that collide count as one. */
+function hashOfLabel(tokens: Uint32Array, start: number, end: number): number {
+  let hash = 0x811c9dc5;
+  for (let at = start; at < end; at += 1) {
+    const token = tokens[at] ?? 0;
+    if ((token & inLabel) !== 0) hash = Math.imul(hash ^ wordOf(token), 0x01000193);
+    if ((token & endsLabel) !== 0) break;
+  }
+  return hash | 0;
 }
 
 function emptyTimeline({ dictionary, tokens, liveTokens }: ChunkTable, length: number): Timeline {

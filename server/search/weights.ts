@@ -18,9 +18,13 @@ export const searchWeights = {
   /** A word that begins with the unfinished last word, and a fuzzy match of a missing term. */
   prefix: 0.3,
   fuzzy: 0.6,
-  /** A speaker named in the query. A chunk of `speakerWords` words gets half of this weight. */
+  /**
+   * A speaker or a note's topic that the query names, in the label of a chunk. A chunk of
+   * `labelWords` words gets half of this weight.
+   */
   speaker: 2,
-  speakerWords: 8,
+  topic: 1,
+  labelWords: 8,
   /** Two words of a quotation or a code that are also adjacent in the chunk. */
   phrase: 2,
   /** The boost from previous chunks, and the distance in words over which it decreases. */

@@ -17,7 +17,8 @@ type Chunk = {
   start: number;
   length: number;
   words: Word[];
-  labelled: boolean;
+  label: string;
+  isTurn: boolean;
   sender: 'user' | 'model' | null;
   day: number | null;
 };
@@ -33,6 +34,7 @@ export function referenceSearch(
     return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
   });
   const chunks = sorted.flatMap(({ id, chunks }) => chunks.map((chunk) => readChunk(id, chunk)));
+  markTurns(chunks);
   if (chunks.length === 0 || query.terms.length === 0) return [];
   const matcher = new Matcher(query, weights);
   addFuzzyMatches(chunks, matcher);
@@ -62,7 +64,18 @@ function readChunk(id: string, chunk: IndexedMemory['chunks'][number]): Chunk {
     if (last !== undefined) last.endsLabel = true;
     return [...label, ...wordsIn(line.slice(colon + 1), false)];
   });
-  return { id, start, length, words, labelled: text.includes(':'), sender, day };
+  const end = words.findIndex(({ endsLabel }) => endsLabel);
+  const first = words.slice(0, end + 1).filter(({ inLabel }) => inLabel);
+  const label = first.map((word) => word.text).join(' ');
+  return { id, start, length, words, label, isTurn: text.includes(':'), sender, day };
+}
+
+/** A label that recurs less often names a topic, not a speaker. */
+function markTurns(chunks: readonly Chunk[]): void {
+  const labels = chunks.flatMap(({ isTurn, label }) => (isTurn ? [label] : []));
+  for (const chunk of chunks) {
+    if (labels.filter((label) => label === chunk.label).length < 3) chunk.isTurn = false;
+  }
 }
 
 /** In a script without spaces, each character starts a word: the n-gram at that position. */
@@ -150,7 +163,7 @@ function weigh(chunks: readonly Chunk[], matcher: Matcher, weights: SearchWeight
     const length = chunk.words.length;
     const own = hits[rank] ?? [];
     const other = chunk.sender === null ? weights.textB : weights.messageB;
-    const b = chunk.labelled ? weights.turnB : other;
+    const b = chunk.isTurn ? weights.turnB : other;
     const saturation = weights.k1 * (1 - b + (b * length) / mean);
     const worth = (frequency: number, rare: number) => {
       return (rare * frequency * (weights.k1 + 1)) / (frequency + saturation);
@@ -160,7 +173,8 @@ function weigh(chunks: readonly Chunk[], matcher: Matcher, weights: SearchWeight
       const outside = own.filter(({ inLabel }) => !inLabel);
       return worth(sum(weightsOf(outside, term)), rarity[term] ?? 0);
     });
-    const label = (weights.speaker * length) / (length + weights.speakerWords);
+    const named = chunk.isTurn ? weights.speaker : weights.topic;
+    const label = (named * length) / (length + weights.labelWords);
     for (const term of labelRuns(own)) all[term] = (all[term] ?? 0) + label * (rarity[term] ?? 0);
     const bonuses = pairs.map(({ left, right, isPhrase }) => {
       const stands = own.some(({ term, at }, index) => {
@@ -214,7 +228,7 @@ function boosted(chunks: readonly Scored[], rank: number, weights: SearchWeights
     const faded = peak * Math.exp(-(distance + between * weights.span) / weights.previousReach);
     if (faded < 0.05) break;
     distance += between;
-    const factor = chunk?.labelled && other.labelled ? faded : faded * weights.withoutSpeaker;
+    const factor = chunk?.isTurn && other.isTurn ? faded : faded * weights.withoutSpeaker;
     raise(other, factor);
   }
   return row;
