@@ -1,5 +1,5 @@
 import type { VectorScan } from '../embeddings/vector.ts';
-import { isTurn } from './chunk-table.ts';
+import { isMessage, isTurn } from './chunk-table.ts';
 import type { ChunkScores } from './ranking.ts';
 import type { Timeline } from './timeline.ts';
 import type { VectorTable } from './vector-table.ts';
@@ -65,7 +65,6 @@ export function addMeaning(
     if (cosine > high) high = cosine;
   }
   const scale = alone ? 0 : wordScale(scores);
-  const share = alone ? 1 : weights.meaning * fluency;
   const { words, phrases } = scores;
   const found = mean + foundAbove * deviation;
   const parts = new Float64Array(words.length);
@@ -73,7 +72,10 @@ export function addMeaning(
     const cosine = cosines[rank] ?? Number.NaN;
     const near = (cosine - low) / (high - low);
     const matched = ((words[rank] ?? 0) + (phrases[rank] ?? 0)) * scale;
-    const isInTurn = ((timeline.flags[rank] ?? 0) & isTurn) !== 0;
+    const flags = timeline.flags[rank] ?? 0;
+    const isInTurn = (flags & isTurn) !== 0;
+    const weight = (flags & (isTurn | isMessage)) === 0 ? weights.textMeaning : weights.meaning;
+    const share = alone ? 1 : weight * fluency;
     const constant = alone ? 1 : isInTurn ? weights.turn : 0;
     const wordFactor = (1 - share) * scale * Math.max(matched, constant);
     words[rank] = (words[rank] ?? 0) * wordFactor;

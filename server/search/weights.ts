@@ -40,9 +40,12 @@ export const searchWeights = {
   asked: 0.9,
   /**
    * The share of the meaning in a score, if the question has a vector and the model knows its
-   * language; the rest is the words'.
+   * language; the rest is the words'. `textMeaning` is that of text which is neither a turn of a
+   * conversation nor a message of a chat with a language model: a note says a thing once. It is
+   * less than half, so that a text with all of the words comes before one with none of them.
    */
   meaning: 0.42,
+  textMeaning: 0.48,
   /** The factor for a turn of a conversation, beside other text, whose scores are squared. */
   turn: 0.65,
   /** The share of the previous turn's vector that is added to a turn's. */
