@@ -37,6 +37,7 @@ export function readSets(folder: string | undefined): DataSet[] {
       users: [together({ paraphrases, exact, chats: [chats], conversations: [conversations] })],
     },
     { name: 'exact', way: 'save', users: exact },
+    { name: 'notes', way: 'save', users: readUsers('notes', addMemories) },
     ...(folder === undefined ? [] : readFolder(folder)),
   ];
 }
