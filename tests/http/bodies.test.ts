@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { askRaw, bodyOf, expectError, expectInvalid, getPage, newUser } from '../support/http.ts';
 import { type TestServer, withProject, withServer } from '../support/server.ts';
 import { chunked, exchange, head } from '../support/socket.ts';
+import { writesWithBody } from '../support/writes.ts';
 
 const limit = 20_000;
 
@@ -51,16 +52,7 @@ describe.each(framings)('a body sent %s', (_, send) => {
   });
 });
 
-const writes: [method: string, path: string][] = [
-  ['POST', '/v1/memories'],
-  ['PATCH', '/v1/memories/:id'],
-  ['POST', '/v1/ingest'],
-  ['POST', '/v1/ingest/support'],
-  ['POST', '/v1/ingest/document'],
-  ['POST', '/v1/ingest/chat'],
-  ['POST', '/v1/ingest/batch'],
-  ['POST', '/v1/import'],
-];
+const writes = writesWithBody.map(([route]) => route.split(' ') as [method: string, path: string]);
 
 /** Replaces `:id` with the id of a new memory. */
 async function reachable(path: string): Promise<string> {

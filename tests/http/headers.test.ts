@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { sendRaw } from '../support/raw.ts';
 import { send, withServer } from '../support/server.ts';
-import { head } from '../support/socket.ts';
+import { head, sendRaw } from '../support/socket.ts';
 
 /* `readAnswer` checks the headers of all responses that other tests get. */
 
@@ -32,9 +31,9 @@ describe('a request id', () => {
     if (status >= 400) expect(await response.json()).toMatchObject({ requestId: 'trace/7:42' });
   });
 
-  async function answeredTo(...lines: string[]): Promise<string | undefined> {
-    const { text } = await sendRaw(server.url, [head(server, 'GET', '/health/live', ...lines)]);
-    return /^x-request-id: (.*)$/im.exec(text)?.[1]?.trim();
+  async function answeredTo(...lines: string[]) {
+    const { response } = await sendRaw(server, [head(server, 'GET', '/health/live', ...lines)]);
+    return response?.headers.get('x-request-id');
   }
 
   test('of 1 to 128 characters is used', async () => {

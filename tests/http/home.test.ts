@@ -116,9 +116,8 @@ describe('the snippets work as they are shown', () => {
   const found = { items: [{ userId: 'ada', content: 'Prefers dark mode' }] };
 
   test.skipIf(Bun.which('curl') === null)('for curl', async () => {
-    const [saved = '', searched = ''] = (await run(`set -f; ${snippet('curl')}`)).split(
-      /(?<=})(?={)/,
-    );
+    const output = await run(`set -f; ${snippet('curl')}`);
+    const [saved = '', searched = ''] = output.split(/(?<=})(?={)/);
     expect(JSON.parse(saved)).toMatchObject({ userId: 'ada', content: 'Prefers dark mode' });
     expect(JSON.parse(searched)).toMatchObject(found);
     await server.client.deleteAll({ userId: 'ada' });

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { endsThread } from '../storage/faulty-threads.ts';
 import { withFolder } from '../support/folder.ts';
 import { freePort, startChild } from '../support/process.ts';
 import { startTestServer, withServer } from '../support/server.ts';
+import { head, sendRaw } from '../support/socket.ts';
 import { until } from '../support/until.ts';
 
 /* Each request is logged as one line. */
@@ -70,21 +70,10 @@ async function lineOf(send: () => Promise<unknown>): Promise<Record<string, unkn
 }
 
 test('durationMs is the time from the request head to the response', async () => {
-  const { hostname, port } = new URL(server.url);
   const begun = performance.now();
-  const line = await lineOf(
-    () =>
-      new Promise((resolve) => {
-        const lines = Object.entries(json).map(([name, value]) => `${name}: ${value}`);
-        const length = `Content-Length: ${saved.length}`;
-        const head = ['POST /v1/memories HTTP/1.1', 'Host: x', length, ...lines].join('\r\n');
-        const socket = connect(Number(port), hostname, () => {
-          socket.write(`${head}\r\n\r\n`);
-          setTimeout(() => socket.write(saved), 200);
-        });
-        socket.on('data', () => resolve(socket.destroy()));
-      }),
-  );
+  const lines = ['Content-Type: application/json', `Content-Length: ${saved.length}`];
+  const request = [head(server, 'POST', '/v1/memories', ...lines), saved];
+  const line = await lineOf(() => sendRaw(server, request, { pauseMs: 200 }));
   expect(line.status).toBe(201);
   expect(line.durationMs).toBeWithin(100, performance.now() - begun);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { save } from '../support/http.ts';
-import { bodyOf, sendRaw } from '../support/raw.ts';
 import { withProject } from '../support/server.ts';
+import { sendRaw } from '../support/socket.ts';
 import { hosts, paths, pieces } from './raw-requests.ts';
 
 /*
@@ -15,14 +15,15 @@ const { id } = await save(server, 'u', canary);
 
 /** Sends the parts and expects a response or a closed connection. */
 async function replyTo(parts: (string | Uint8Array)[], pauseMs = 0) {
-  const reply = await sendRaw(server.url, parts, { pauseMs });
-  expect(reply.ended).not.toBe('waiting');
-  const [status, body] = [reply.status ?? 0, bodyOf(reply)];
+  const { response, ended } = await sendRaw(server, parts, { pauseMs });
+  expect(ended).not.toBe('waiting');
+  const { status = 0 } = response ?? {};
+  const body = (await response?.text()) ?? '';
   // 505 is the correct response to an unsupported version of HTTP.
   if (status >= 500) expect({ status, body }).toMatchObject({ status: 505 });
   if (status >= 400 && body !== '' && !body.startsWith('<'))
     expect(JSON.parse(body)).toMatchObject({ message: expect.stringMatching(/\S/) });
-  return { status: reply.status, body };
+  return { status: response?.status ?? null, body };
 }
 
 const auth = () => `Authorization: Bearer ${server.key}`;

@@ -1,53 +1,51 @@
 import { expect, test } from 'bun:test';
 import { type RunningServer, startServer } from '../../server/main.ts';
-import { temporaryFolder } from '../support/folder.ts';
+import { withFolder } from '../support/folder.ts';
 
 const env = { LOG_LEVEL: 'silent', MEMORY_EMBEDDINGS: 'off' };
 
-async function inFolder(use: (databaseUrl: string) => Promise<void>): Promise<void> {
-  using folder = temporaryFolder();
-  await use(`sqlite:${folder.file('a folder/memory é%20.db')}`);
+const folder = withFolder();
+let databases = 0;
+function newDatabaseUrl(): string {
+  databases += 1;
+  return `sqlite:${folder.file(`a folder/memory é%20${databases}.db`)}`;
 }
 
 test('an address that belongs to another machine is reported', async () => {
-  await inFolder(async (databaseUrl) => {
-    const start = startServer({ env, port: 0, host: '192.0.2.1', databaseUrl });
-    await expect(start).rejects.toThrow('address not available. Check --host');
-  });
+  const databaseUrl = newDatabaseUrl();
+  const start = startServer({ env, port: 0, host: '192.0.2.1', databaseUrl });
+  await expect(start).rejects.toThrow('address not available. Check --host');
 });
 
 test('a port and a database in use are reported, and a later start creates the first key', async () => {
-  await inFolder(async (databaseUrl) => {
-    const server = await startServer({ env, port: 0, databaseUrl });
-    expect(server.firstKey).toStartWith('mk_');
-    const { port } = new URL(server.url);
-    const onPort = { env, port: Number(port), databaseUrl: `${databaseUrl}.second` };
-    await expect(startServer(onPort)).rejects.toThrow(`127.0.0.1:${port}: the port is in use`);
-    const onDatabase = startServer({ env, port: 0, databaseUrl });
-    await expect(onDatabase).rejects.toThrow('a server is already using');
-    await server.stop();
-    const second = await startServer(onPort);
-    expect(second.firstKey).toStartWith('mk_');
-    await second.stop();
+  const databaseUrl = newDatabaseUrl();
+  const server = await startServer({ env, port: 0, databaseUrl });
+  expect(server.firstKey).toStartWith('mk_');
+  const { port } = new URL(server.url);
+  const onPort = { env, port: Number(port), databaseUrl: newDatabaseUrl() };
+  await expect(startServer(onPort)).rejects.toThrow(`127.0.0.1:${port}: the port is in use`);
+  const onDatabase = startServer({ env, port: 0, databaseUrl });
+  await expect(onDatabase).rejects.toThrow('a server is already using');
+  await server.stop();
+  for (const firstKey of [expect.stringMatching(/^mk_/), null]) {
     const again = await startServer(onPort);
-    expect(again.firstKey).toBeNull();
+    expect(again.firstKey).toEqual(firstKey);
     await again.stop();
-  });
+  }
 });
 
 test('a start that fails after it has opened the port closes the port', async () => {
-  await inFolder(async (databaseUrl) => {
-    let port = 0;
-    const keepFirstKey = (_: string, url: string) => {
-      port = Number(new URL(url).port);
-      return Promise.reject(new Error('the profile is gone'));
-    };
-    const failed = startServer({ env, port: 0, databaseUrl, keepFirstKey });
-    await expect(failed).rejects.toThrow('the profile is gone');
-    const server = await startServer({ env, port, databaseUrl });
-    expect(server.firstKey).toStartWith('mk_');
-    await server.stop();
-  });
+  const databaseUrl = newDatabaseUrl();
+  let port = 0;
+  const keepFirstKey = (_: string, url: string) => {
+    port = Number(new URL(url).port);
+    return Promise.reject(new Error('the profile is gone'));
+  };
+  const failed = startServer({ env, port: 0, databaseUrl, keepFirstKey });
+  await expect(failed).rejects.toThrow('the profile is gone');
+  const server = await startServer({ env, port, databaseUrl });
+  expect(server.firstKey).toStartWith('mk_');
+  await server.stop();
 });
 
 test('each setting that does not exist causes a warning at the start', async () => {
@@ -101,11 +99,9 @@ async function warningsAtStart(
   use = async (_: RunningServer) => {},
 ): Promise<string[]> {
   const lines: { level: string; message: string }[] = [];
-  await inFolder(async (databaseUrl) => {
-    const log = (line: string) => lines.push(JSON.parse(line));
-    const server = await startServer({ env: settings, port: 0, databaseUrl, log });
-    await use(server);
-    await server.stop();
-  });
+  const log = (line: string) => lines.push(JSON.parse(line));
+  const server = await startServer({ env: settings, port: 0, databaseUrl: newDatabaseUrl(), log });
+  await use(server);
+  await server.stop();
   return lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
 }

@@ -2,9 +2,8 @@ import { expect, test } from 'bun:test';
 import type { Socket } from 'node:net';
 import { accept, list } from '../mcp/messages.ts';
 import { askRaw, expectError } from '../support/http.ts';
-import { sendRaw } from '../support/raw.ts';
 import { startTestServer, withServer } from '../support/server.ts';
-import { dial, head } from '../support/socket.ts';
+import { dial, head, sendRaw } from '../support/socket.ts';
 import { until } from '../support/until.ts';
 
 /* Large bodies wait until memory is free for them. A stalled client blocks only its own project. */
@@ -131,8 +130,8 @@ test('a large body that pauses after exactly 64 KiB reserves memory only once', 
   const begin = head(server, 'POST', path, ...lines) + ' '.repeat(first);
   const record = JSON.stringify({ userId: 'u', data: { text: 'x' } });
   const end = record.padStart(bodyBytes - first);
-  const reply = await sendRaw(server.url, [begin, end], { pauseMs: 200 });
-  expect(reply.status).toBe(202);
+  const { response } = await sendRaw(server, [begin, end], { pauseMs: 200 });
+  expect(response?.status).toBe(202);
 });
 
 test.each([
@@ -144,6 +143,7 @@ test.each([
   const length = `Content-Length: ${bytes}`;
   for (const lengths of [[length, length], [length]]) {
     const begin = head(server, 'POST', to, ...lines, ...lengths);
-    expect(await sendRaw(server.url, [begin, body])).toMatchObject({ status });
+    const { response } = await sendRaw(server, [begin, body]);
+    expect(response?.status).toBe(status);
   }
 });

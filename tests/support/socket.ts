@@ -16,13 +16,64 @@ export function dial({ url }: Pick<TestServer, 'url'>): Socket {
   return connect({ host: hostname, port: Number(port) }).on('error', () => {});
 }
 
+/** What was received on a connection, and why the read ended. */
+export type RawReply = {
+  /** Null if no complete response was received. */
+  response: Response | null;
+  ended: 'whole' | 'closed' | 'quiet' | 'waiting';
+};
+
+/** How long to wait for more data after a part of a response. */
+const quietMs = 250;
+
 /**
- * Sends all parts on a new connection. Returns the response, or null if the connection closed
- * before the response was complete. HEAD is not supported, because its response has a
- * Content-Length but no body.
+ * Sends bytes unmodified, with a pause after each part. Then reads until the response is complete
+ * (`whole`), the connection closes, no more of a response arrives (`quiet`), or for `withinMs`
+ * (`waiting`). The response to HEAD ends as `quiet`, because its length is that of a body.
  */
+export function sendRaw(
+  server: Pick<TestServer, 'url'>,
+  parts: Part[],
+  { withinMs = 5_000, pauseMs = 0 } = {},
+): Promise<RawReply> {
+  return new Promise((resolve) => {
+    let received = '';
+    let isWritten = false;
+    let quiet: ReturnType<typeof setTimeout> | undefined;
+    const socket = dial(server).setEncoding('latin1');
+    const deadline = setTimeout(() => finish('waiting'), withinMs);
+    function finish(ended: RawReply['ended']): void {
+      clearTimeout(deadline);
+      clearTimeout(quiet);
+      socket.destroy();
+      resolve({ response: parseResponse(received), ended });
+    }
+    function look(): void {
+      clearTimeout(quiet);
+      if (!isWritten || received === '') return;
+      if (parseResponse(received) !== null) finish('whole');
+      else quiet = setTimeout(() => finish('quiet'), quietMs);
+    }
+    socket.on('data', (text) => {
+      received += text;
+      look();
+    });
+    socket.on('close', () => finish('closed'));
+    socket.on('connect', async () => {
+      for (const part of parts) {
+        await new Promise((written) => socket.write(part, written));
+        if (pauseMs > 0) await Bun.sleep(pauseMs);
+      }
+      isWritten = true;
+      look();
+    });
+  });
+}
+
+/** Sends all parts at once. Returns the response, or null if the connection closed without one. */
 export async function exchange(server: TestServer, ...parts: Part[]): Promise<Answer | null> {
-  const response = parseResponse(await converse(server, Buffer.concat(parts.map(bytesOf))));
+  const all = Buffer.concat(parts.map(bytesOf));
+  const { response } = await sendRaw(server, [all], { withinMs: 100_000 });
   return response === null ? null : readAnswer(response);
 }
 
@@ -46,37 +97,10 @@ function bytesOf(part: Part): Uint8Array {
   return typeof part === 'string' ? Buffer.from(part) : part;
 }
 
-/** Returns the received text when the response is complete or the connection has closed. */
-function converse(server: TestServer, request: Uint8Array): Promise<string> {
-  return new Promise((resolve) => {
-    let received = '';
-    let written = false;
-    const socket = dial(server);
-    function settle(): void {
-      socket.destroy();
-      resolve(received);
-    }
-    function settleWhenWhole(): void {
-      if (written && parseResponse(received) !== null) settle();
-    }
-    socket.setEncoding('latin1');
-    socket.on('connect', () => {
-      socket.write(request, () => {
-        written = true;
-        settleWhenWhole();
-      });
-    });
-    socket.on('data', (text) => {
-      received += text;
-      settleWhenWhole();
-    });
-    socket.on('error', settle);
-    socket.on('close', settle);
-  });
-}
-
 /** Parses a response. Returns null if its headers or its body are incomplete. */
-function parseResponse(received: string): Response | null {
+function parseResponse(text: string): Response | null {
+  // Before it, the server may ask for the body.
+  const received = text.replace(/^HTTP\/1\.1 1\d\d .*?\r\n\r\n/s, '');
   const end = received.indexOf('\r\n\r\n');
   if (end < 0) return null;
   const [first = '', ...lines] = received.slice(0, end).split('\r\n');

@@ -11,30 +11,33 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-/** The parts of maintenance that these tests do not observe. */
-const common = {
-  now: Date.now,
-  clock: () => performance.now(),
-  log: createLogger('silent', () => {}),
-};
+type Options = Parameters<typeof startMaintenance>[0];
+
+/** Starts maintenance, and lets it run for this long by a clock that does not wait. */
+function startFor(ms: number, storage: Options['storage'], more: Partial<Options> = {}) {
+  jest.useFakeTimers();
+  const stop = startMaintenance({
+    storage,
+    authenticator: { flushKeyUsage: async () => {} },
+    now: Date.now,
+    clock: () => performance.now(),
+    log: createLogger('silent', () => {}),
+    ...more,
+  });
+  jest.advanceTimersByTime(ms);
+  jest.useRealTimers();
+  return stop;
+}
 
 test('a stop waits for one run, even if that run has taken longer than the interval', async () => {
   await using opened = await openInFolder();
-  jest.useFakeTimers();
   let runs = 0;
   const resumed = Promise.withResolvers<void>();
-  const stop = startMaintenance({
-    storage: opened.storage,
-    authenticator: {
-      flushKeyUsage() {
-        runs += 1;
-        return resumed.promise;
-      },
-    },
-    ...common,
-  });
-  jest.advanceTimersByTime(150_000);
-  jest.useRealTimers();
+  const flushKeyUsage = () => {
+    runs += 1;
+    return resumed.promise;
+  };
+  const stop = startFor(150_000, opened.storage, { authenticator: { flushKeyUsage } });
   const stopped = stop();
   resumed.resolve();
   await stopped;
@@ -43,20 +46,13 @@ test('a stop waits for one run, even if that run has taken longer than the inter
 
 test('a stop does not wait for the rest of a long cleanup', async () => {
   await using opened = await openInFolder();
-  jest.useFakeTimers();
   let runs = 0;
   const maintain = async () => {
     runs += 1;
     await new Promise(setImmediate);
     return { expiredMemories: 0, expiredKeys: 0, more: true };
   };
-  const stop = startMaintenance({
-    storage: { ...opened.storage, maintain },
-    authenticator: { flushKeyUsage: async () => {} },
-    ...common,
-  });
-  jest.advanceTimersByTime(30_000);
-  jest.useRealTimers();
+  const stop = startFor(30_000, { ...opened.storage, maintain });
   await until(() => runs > 1, { what: 'the cleanup' });
   await stop();
 });
@@ -68,15 +64,8 @@ test('a user whose search index takes too long to build does not keep others fro
     await project.import(Array.from({ length: 200 }, () => imported({ userId, content })));
   }
   const logged: LogEntry[] = [];
-  jest.useFakeTimers();
-  const stop = startMaintenance({
-    storage: opened.storage,
-    authenticator: { flushKeyUsage: async () => {} },
-    ...common,
-    log: createLogger('warn', (entry) => logged.push(entry)),
-  });
-  jest.advanceTimersByTime(30_000);
-  jest.useRealTimers();
+  const log = createLogger('warn', (entry) => logged.push(entry));
+  const stop = startFor(30_000, opened.storage, { log });
   const stored = () => rowsOf(opened.url, 'SELECT user_id FROM snapshots');
   await until(async () => (await stored()).length > 0, { what: 'the snapshot' });
   await stop();
