@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { operations } from '../../sdk/contract/operations.ts';
-import { type Answer, ask, expectError, newUser } from '../support/http.ts';
+import { type Answer, ask, expectError, importAll, newUser } from '../support/http.ts';
 import {
   byId,
   byUser,
@@ -10,6 +10,7 @@ import {
   perform,
 } from '../support/operation-requests.ts';
 import { type TestServer, withProject } from '../support/server.ts';
+import { importable } from '../support/writes.ts';
 
 /* No ids or text may leak to a key of another project, or to one bound to another user. */
 
@@ -58,6 +59,9 @@ describe.each(strangers)('for a key %s', (_, as) => {
 
   test('the whole project shows nothing of others', async () => {
     const target = await newTarget(server);
+    const { userId, text: content } = target;
+    const lost = { ...importable(userId), id: `${target.id}-lost`, content };
+    await importAll(server, [{ ...lost, status: 'failed' }]);
     for (const path of ['/v1/export', '/v1/users?limit=100', '/v1/tasks?status=failed']) {
       expectHidden(await ask(as, 'GET', path), target);
     }

@@ -153,6 +153,9 @@ describe('a key that is bound to a user', () => {
       expect(await importAs(as, later)).toEqual([0, 0]);
       expect(await importAs(server, later)).toEqual([1, 0]);
       expect(await contentsOf(server, later.userId)).toEqual([later.content]);
+      const third = newUser();
+      const copy = { ...later, userId: third };
+      expect(await importAs(await keyOf({ userId: third }), copy)).toEqual([1, 0]);
     });
 
     test('skips what its user has, and restores what was deleted', async () => {

@@ -1,32 +1,8 @@
 import { expect, test } from 'bun:test';
-import { createSampler, createTrace } from '../../server/http/trace.ts';
+import { createTrace } from '../../server/http/trace.ts';
 import { createLogger, type LogEntry } from '../../server/log.ts';
 
-function samplerAt() {
-  const clock = { ms: 5_000 };
-  const sample = createSampler(() => clock.ms);
-  const samples = (kind: string, count: number) =>
-    Array.from({ length: count }, () => sample(kind));
-  return { clock, sample, samples };
-}
-
-test('after the burst, two lines a second are written, each with the number of suppressed lines', () => {
-  const { clock, samples } = samplerAt();
-  samples('401', 120);
-  clock.ms += 499;
-  expect(samples('401', 1)).toEqual([null]);
-  clock.ms += 1;
-  expect(samples('401', 3)).toEqual([101, null, null]);
-  clock.ms += 500;
-  expect(samples('401', 2)).toEqual([2, null]);
-});
-
-test('after a quiet period, the full burst is available again, and no more', () => {
-  const { clock, samples } = samplerAt();
-  samples('401', 50);
-  clock.ms += 3_600_000;
-  expect(samples('401', 21)).toEqual([30, ...Array(19).fill(0), null]);
-});
+/* tests/http/log-floods.test.ts has the sampling itself. */
 
 test('a line states its duration in tenths, and how many lines before it were suppressed', () => {
   const clock = { ms: 5_000 };
