@@ -11,49 +11,28 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { root } from './sources.ts';
 
-/** The result of a test run: the first failed test, and all test files with failures. */
-type Run = {
-  failed: boolean;
-  finished: boolean;
-  file: string | null;
-  test: string | null;
-  files: string[];
-};
+/** The result of a test run: the first failed test. */
+type Run = { failed: boolean; file: string | null; test: string | null };
 
 /**
  * A run without output for this long counts as hung. Every test file takes less time, and the
  * timeout of a single test is shorter.
  */
 const silenceMs = 90_000;
-/**
- * The maximum duration of a run of all tests, which takes a third of it on two cores. Without this
- * limit, a mutant that makes every test wait for its timeout would take most of an hour.
- */
-const maxRunMs = 900_000;
 /** The maximum number of runs that fail in a way that cannot be reproduced. */
 const maxTries = 3;
 
 type Replaced = { path: string; text: string };
 
-/** A temporary copy of the tree with one or more mutations. */
-export type Copy = AsyncDisposable & {
-  /** Returns the first test file that fails because of a mutation, or null if there is none. */
-  killedBy(tests: string[]): Promise<string | null>;
-  /** Runs all test files. Returns those that fail, or null if the run hangs or crashes. */
-  failing(tests: string[]): Promise<string[] | null>;
-};
-
-/** Copies the files at `paths` to a temporary folder and writes the mutants to it. */
-export function createCopy(paths: string[], mutants: Replaced[]): Copy {
+/** Copies the files at `paths` to a temporary folder and writes the mutant to it. */
+export function createCopy(paths: string[], { path, text }: Replaced) {
   const folder = mkdtempSync(join(tmpdir(), 'mutate-'));
   for (const copied of paths) {
     mkdirSync(join(folder, dirname(copied)), { recursive: true });
     cpSync(join(root, copied), join(folder, copied));
   }
   linkPackages(folder);
-  const insert = () => {
-    for (const { path, text } of mutants) writeFileSync(join(folder, path), text);
-  };
+  const insert = () => writeFileSync(join(folder, path), text);
   insert();
 
   /**
@@ -64,14 +43,15 @@ export function createCopy(paths: string[], mutants: Replaced[]): Copy {
     if (file === null) return 'mutation';
     const again = await runTests(folder, [file]);
     if (!again.failed || again.test !== test) return 'chance';
-    for (const { path } of mutants) cpSync(join(root, path), join(folder, path));
+    cpSync(join(root, path), join(folder, path));
     const control = await runTests(folder, [file]);
     insert();
     return control.failed ? 'original code' : 'mutation';
   }
 
   return {
-    async killedBy(tests) {
+    /** Returns the first test file that fails because of the mutation, or null if there is none. */
+    async killedBy(tests: string[]): Promise<string | null> {
       let left = tests;
       for (let tries = 1; tries <= maxTries && left.length > 0; ) {
         const run = await runTests(folder, left);
@@ -83,11 +63,7 @@ export function createCopy(paths: string[], mutants: Replaced[]): Copy {
       }
       return null;
     },
-    async failing(tests) {
-      const { failed, finished, files } = await runTests(folder, tests, { bail: false });
-      return !finished || (failed && files.length === 0) ? null : files;
-    },
-    [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true, force: true }),
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 
@@ -101,13 +77,12 @@ function linkPackages(folder: string): void {
   }
 }
 
-/** Runs the tests, by default until the first failure. */
-async function runTests(cwd: string, tests: string[], { bail = true } = {}): Promise<Run> {
+/** Runs the tests until the first failure. */
+async function runTests(cwd: string, tests: string[]): Promise<Run> {
   // With only a few files, starting worker processes costs more time than it saves.
   const parallel = tests.length > 5 ? ['--parallel=2', '--no-isolate'] : [];
   const paths = tests.map((path) => `./${path}`);
-  const options = ['--timeout=120000', ...(bail ? ['--bail'] : []), ...parallel];
-  const run = Bun.spawn(['bun', 'test', ...options, ...paths], {
+  const run = Bun.spawn(['bun', 'test', '--timeout=120000', '--bail', ...parallel, ...paths], {
     cwd,
     // A separate process group allows killing servers that a broken test left running.
     detached: true,
@@ -115,27 +90,17 @@ async function runTests(cwd: string, tests: string[], { bail = true } = {}): Pro
     stderr: 'pipe',
   });
   let output = '';
-  let finished = true;
-  const stop = () => {
-    finished = false;
-    endGroup(run.pid);
-  };
-  // A run that ends with the first failure needs no limit.
-  const limit = bail ? undefined : setTimeout(stop, maxRunMs);
+  const stop = () => endGroup(run.pid);
   let watch = setTimeout(stop, silenceMs);
-  const stopIfSilent = () => {
-    clearTimeout(watch);
-    watch = setTimeout(stop, silenceMs);
-  };
   for await (const bytes of run.stderr) {
     output += Buffer.from(bytes).toString();
-    stopIfSilent();
+    clearTimeout(watch);
+    watch = setTimeout(stop, silenceMs);
   }
   await run.exited;
   clearTimeout(watch);
-  clearTimeout(limit);
-  endGroup(run.pid);
-  return { failed: run.exitCode !== 0, finished, ...failuresIn(output) };
+  stop();
+  return { failed: run.exitCode !== 0, ...firstFailure(output) };
 }
 
 function endGroup(pid: number): void {
@@ -146,18 +111,14 @@ function endGroup(pid: number): void {
   }
 }
 
-/** Finds the failed tests. The output prints the name of a test file before its tests. */
-function failuresIn(output: string): Pick<Run, 'file' | 'test' | 'files'> {
-  const files = new Set<string>();
+/** Finds the first failed test. The output prints the name of a test file before its tests. */
+function firstFailure(output: string): Pick<Run, 'file' | 'test'> {
   let file: string | null = null;
-  let test: string | null = null;
   for (const line of output.split('\n')) {
     file = /^tests\/\S+\.test\.ts(?=:$)/.exec(line)?.[0] ?? file;
     if (!line.startsWith('(fail) ')) continue;
     // Removes the duration and the seed, because they differ in every run.
-    test ??= line.slice('(fail) '.length).replace(/ \[[\d.]+ms\]$|seed \d+/g, '');
-    if (file !== null) files.add(file);
+    return { file, test: line.slice('(fail) '.length).replace(/ \[[\d.]+ms\]$|seed \d+/g, '') };
   }
-  const [first = null] = files;
-  return { file: first, test, files: [...files] };
+  return { file: null, test: null };
 }

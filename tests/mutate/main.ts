@@ -11,13 +11,12 @@ import { root } from './sources.ts';
  *                            [--only server/http/,server/tasks/]
  *
  * Mutation testing: makes small changes to copies of the code and runs the tests. The tests closest
- * to the mutation run first on each mutant. Then all tests run on groups of surviving mutants, and
- * the tests that failed run separately on each mutant of the group. A mutant counts as killed if a
- * test hangs, or if a test fails, fails again when its file runs alone, and passes on the original
- * code. Mutants that the type check rejects are not used. tests/tidy.test.ts does not run, because
- * it checks the source text, not the behaviour. With `--near`, only the tests of the mutated area
- * run, which is stricter and faster, and a group has mutants of one area. Exits with status 1 if
- * fewer than `--limit` percent of the mutants are killed.
+ * to the mutation run first on each mutant, and then all tests on each that survives. A mutant counts
+ * as killed if a test hangs, or if a test fails, fails again when its file runs alone, and passes on
+ * the original code. Mutants that the type check rejects are not used. tests/tidy.test.ts does not
+ * run, because it checks the source text, not the behaviour. With `--near`, only the tests of the
+ * mutated area run, which is stricter and faster. Exits with status 1 if fewer than `--limit`
+ * percent of the mutants are killed.
  *
  * equivalent.ts excludes equivalent mutants, which have no observable effect.
  */
@@ -31,9 +30,6 @@ const { values } = parseArgs({
     near: { type: 'boolean', default: false },
   },
 });
-
-/** The maximum number of mutations in a copy. */
-const maxGroup = 6;
 
 const files = (await $`git ls-files -co --exclude-standard`.cwd(root).text()).trim().split('\n');
 const isCode = new Glob(`{server,sdk,cli}/**/*.ts`);
@@ -55,16 +51,10 @@ const order = await createOrder(tests);
 const survivors = new Set(mutants);
 // All mutants go through their closest tests first, so that most results are known early.
 for (const stage of [0, 1]) {
-  await runEach([...survivors], (mutant) => order(mutant, mutant.text)[stage] ?? []);
+  await runEach((mutant) => order(mutant, mutant.text)[stage] ?? []);
   reportStage(`stage ${stage + 1}`);
 }
-for (const group of groupsOf([...survivors])) {
-  await using copy = createCopy(files, group);
-  const chosen = testsOf(group[0]);
-  const failing = (await copy.failing(chosen)) ?? chosen;
-  console.log(`${group.length} mutants at once: ${failing.length} test files fail`);
-  await runEach(group, () => failing);
-}
+await runEach(({ path }) => (values.near ? testsOfArea(path, tests) : tests));
 reportStage('the other tests');
 for (const area of new Set(mutants.map(({ path }) => areaOf(path)).sort())) {
   reportRate(area, (mutant) => areaOf(mutant.path) === area);
@@ -75,13 +65,14 @@ if (rate < Number(values.limit)) {
   process.exitCode = 1;
 }
 
-/** Runs the chosen tests separately on each mutant, several mutants at a time. */
-async function runEach(waiting: Mutant[], choose: (mutant: Mutant) => string[]): Promise<void> {
+/** Runs the chosen tests on each mutant that has survived, several mutants at a time. */
+async function runEach(choose: (mutant: Mutant) => string[]): Promise<void> {
+  const waiting = [...survivors];
   async function work(): Promise<void> {
     for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
       const chosen = choose(mutant);
       if (chosen.length === 0) continue;
-      await using copy = createCopy(files, [mutant]);
+      using copy = createCopy(files, mutant);
       const by = await copy.killedBy(chosen);
       if (by === null) continue;
       survivors.delete(mutant);
@@ -89,30 +80,6 @@ async function runEach(waiting: Mutant[], choose: (mutant: Mutant) => string[]):
     }
   }
   await Promise.all(Array.from({ length: Number(values.jobs) }, work));
-}
-
-/** Returns the tests that may detect a mutant. */
-function testsOf(mutant: Mutant | undefined): string[] {
-  return values.near && mutant !== undefined ? testsOfArea(mutant.path, tests) : tests;
-}
-
-/**
- * Groups mutants of different files that the same tests cover. Groups are small, because one
- * mutation may mask another.
- */
-function groupsOf(ungrouped: Mutant[]): Mutant[][] {
-  const groups: Mutant[][] = [];
-  for (const mutant of ungrouped) {
-    const covered = String(testsOf(mutant));
-    const fits = (group: Mutant[]) =>
-      group.length < maxGroup &&
-      group.every(({ path }) => path !== mutant.path) &&
-      String(testsOf(group[0])) === covered;
-    const group = groups.find(fits);
-    if (group === undefined) groups.push([mutant]);
-    else group.push(mutant);
-  }
-  return groups;
 }
 
 function reportStage(name: string): void {
