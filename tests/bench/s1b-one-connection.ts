@@ -41,7 +41,8 @@ async function measureStarts(
   for (let start = 0; start < starts; start += 1) {
     const folder = join(context.folder, `start-${start}`);
     mkdirSync(folder);
-    const order = rotated(names, start);
+    // A subject may leave the disk busy, so each start has another order.
+    const order = [...names.slice(start), ...names.slice(0, start)];
     const measured = await measureSaves({ ...context, folder }, order, 1, timing);
     rmSync(folder, { recursive: true });
     for (const name of names) {
@@ -49,15 +50,4 @@ async function measureStarts(
     }
   }
   return figures;
-}
-
-/**
- * Returns the names in a different order for each start, because a subject may leave the disk busy.
- */
-function rotated(names: SaveSubject[], start: number): SaveSubject[] {
-  const rest = [...names];
-  const order: SaveSubject[] = [];
-  for (let at = start; rest.length > 0; at += start)
-    order.push(...rest.splice(at % rest.length, 1));
-  return order;
 }

@@ -3,7 +3,7 @@ import { fetchText, waitForQueue } from './kit/client.ts';
 import { searchDatasetOf, searchUsers, tableOf } from './kit/dataset.ts';
 import { importDataset } from './kit/fill.ts';
 import { atMost } from './kit/goals.ts';
-import { openLoop, type Sample } from './kit/load.ts';
+import { openLoop } from './kit/load.ts';
 import { median, quantile, ratioOf, short, showCount, showRatio } from './kit/numbers.ts';
 import { firstPages, memoryPaths, searches } from './kit/paths.ts';
 import { type Subject, startSubject } from './kit/process.ts';
@@ -37,34 +37,28 @@ export const neighbour: Benchmark = {
     const service = await startTarget(context);
     const paths = await readPaths(service.subject.url, size);
     const bare = await startBare(context, service, paths);
-    const seconds = Math.max(leastSeconds, context.seconds);
-    const measure =
-      ({ subject, key }: Target, hasLoad = true) =>
-      async () => {
-        const { url } = subject;
-        const users = searchUsers(neighbours);
-        const load = hasLoad
-          ? await startSubject('subjects/flood', folder, { url, key, users })
-          : null;
-        await Bun.sleep(afterWarmUpMs);
-        const next = uncachedGets(paths);
-        const samples = await openLoop({
-          url,
-          perSecond: readsPerSecond,
-          during: seconds * 1_000,
-          next,
-        });
-        await load?.stop();
-        // Queued records must not be processed while the next subject is measured.
-        if (subject !== bare.subject) await waitForQueue(url);
-        return samples;
-      };
-    const measurements: Partial<Record<Name, () => Promise<Sample[]>>> = {
-      bare: measure(bare),
-      service: measure(service),
-    };
-    if (!context.quick) measurements.idle = measure(service, false);
-    const measured = await inTurn(rounds, measurements);
+    const during = Math.max(leastSeconds, context.seconds) * 1_000;
+    async function read({ subject: { url } }: Target): Promise<number[]> {
+      await Bun.sleep(afterWarmUpMs);
+      const next = uncachedGets(paths);
+      const samples = await openLoop({ url, perSecond: readsPerSecond, during, next });
+      return samples.map(({ ms }) => ms);
+    }
+    async function readUnderLoad(target: Target): Promise<number[]> {
+      const { key, subject } = target;
+      const spec = { url: subject.url, key, users: searchUsers(neighbours) };
+      const load = await startSubject('subjects/flood', folder, spec);
+      const latencies = await read(target);
+      await load.stop();
+      // Queued records must not be processed while the next subject is measured.
+      if (target === service) await waitForQueue(subject.url);
+      return latencies;
+    }
+    const measured = await inTurn(rounds, {
+      bare: () => readUnderLoad(bare),
+      service: () => readUnderLoad(service),
+      idle: () => read(service),
+    });
     for (const { subject } of [service, bare]) await subject.stop();
     return section(measured, size);
   },
@@ -107,24 +101,15 @@ async function startBare(
   return { subject: await startSubject('subjects/bare', folder, { canned }), key: benchKey };
 }
 
-type Figures = Partial<Record<Name, Sample[][]>>;
-
-function section(measured: Figures, size: number): Section {
+function section(measured: Record<Name, number[][]>, size: number): Section {
   const at = (name: Name, share: number) =>
-    (measured[name] ?? []).map((samples) =>
-      quantile(
-        samples.map(({ ms }) => ms),
-        share,
-      ),
-    );
+    measured[name].map((latencies) => quantile(latencies, share));
   const ratio = (name: Name) => ratioOf(at(name, 0.99), at('bare', 0.99));
-  const rows = (Object.keys(names) as Name[])
-    .filter((name) => name in measured)
-    .map((name) => [
-      names[name],
-      ...[0.5, 0.99, 1].map((share) => short(median(at(name, share)))),
-      showRatio(ratio(name)),
-    ]);
+  const rows = (Object.keys(names) as Name[]).map((name) => [
+    names[name],
+    ...[0.5, 0.99, 1].map((share) => short(median(at(name, share)))),
+    showRatio(ratio(name)),
+  ]);
   const measure =
     'reads of one project while another saves, ingests, searches, exports and erases: p99 / p99 ' +
     'under the same load on a server that stores nothing';
