@@ -1,12 +1,8 @@
 import { join } from 'node:path';
+import { buildExecutable, hostTarget } from '../../.release/executables.ts';
+import { installService, runInstallScript } from '../package/install.ts';
 import type { Benchmark, Context } from './kit/benchmark.ts';
-import {
-  buildExecutable,
-  type CommandTime,
-  cliEnv,
-  installPackage,
-  measureCommand,
-} from './kit/cli.ts';
+import { type CommandTime, cliEnv, measureCommand } from './kit/cli.ts';
 import { searcher, tableOf } from './kit/dataset.ts';
 import { atMost } from './kit/goals.ts';
 import { median, ratioOf, short, showRatio } from './kit/numbers.ts';
@@ -47,12 +43,19 @@ export const commandLine: Benchmark = {
 };
 
 async function commandsIn({ folder, current, quick }: Context) {
-  const commands: Partial<Record<Form, string[]>> = {
-    executable: [await buildExecutable(join(folder, 'executable'), current)],
-  };
+  if (hostTarget === undefined) throw new Error('releases contain no executable for this platform');
+  const executable = [await buildExecutable(folder, hostTarget)];
+  const commands: Partial<Record<Form, string[]>> = { executable };
   if (quick) return commands;
-  const installed = await installPackage(join(folder, 'installed'));
-  return { ...commands, ...installed, clone: memoryCommand(current) };
+  const installed = await installService(join(folder, 'installed'));
+  await runInstallScript(installed);
+  return {
+    ...commands,
+    installed: [installed.memory],
+    // Without install scripts, the installed command is this file, run by Node.
+    byNode: ['node', join(installed.folder, 'memory.mjs')],
+    clone: memoryCommand(current),
+  };
 }
 
 async function medianTime(command: string[], env: Record<string, string>): Promise<CommandTime> {
