@@ -14,9 +14,9 @@ import { root } from './sources.ts';
  * to the mutation run first on each mutant, and then all tests on each that survives. A mutant
  * counts as killed if a test hangs, or if a test fails, fails again when its file runs alone, and
  * passes on the original code. Mutants that the type check rejects are not used. tests/tidy.test.ts
- * does not run, because it checks the source text, not the behaviour. With `--near`, only the tests
- * of the mutated area run, which is stricter and faster. Exits with status 1 if fewer than `--limit`
- * percent of the mutants are killed.
+ * does not run, because it checks the source text, not the behaviour. With `--near`, only the
+ * tests of the mutated area run, which is stricter and faster. Exits with status 1 if fewer than
+ * `--limit` percent of the mutants are killed.
  *
  * equivalent.ts excludes equivalent mutants, which have no observable effect.
  */
