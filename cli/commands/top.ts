@@ -85,8 +85,13 @@ async function showScreens(watch: Watch): Promise<void> {
   };
   await show([escapeLine(`${url}: measuring…`)]);
   const onFailure = (reason: string) => show([escapeLine(`${url}: ${reason}`)]);
-  for await (const load of readLoads({ ...watch, onFailure })) {
-    await show([...screenOf(load, url, stdout), '', 'Press Ctrl-C to quit.']);
+  try {
+    for await (const load of readLoads({ ...watch, onFailure })) {
+      await show([...screenOf(load, url, stdout), '', 'Press Ctrl-C to quit.']);
+    }
+  } catch (error) {
+    // On a terminal, Ctrl-C is how the command ends.
+    if (!watch.term.interrupted.aborted) throw error;
   }
 }
 
