@@ -36,23 +36,23 @@ test.each([
   expect(lines).toEqual(calls.map((call) => call.replace(/-- $/, `-- ${entry}`)));
 });
 
-test('the error of the command of a client is reported', async () => {
-  using home = await homeOf();
-  writeFileSync(home.file('codex'), '#!/bin/sh\necho no >&2; exit 3\n', { mode: 0o755 });
-  const env = { PATH: `${home.path}:/bin` };
-  expectRan(await home.install('codex', ['--yes'], { env }), 1, 'Error: codex failed: no\n');
-});
-
 test.each([
-  ['remove', 'Error: The previous entry was removed, but claude failed: no\n'],
-  ['none', 'Error: claude failed: no\n'],
-])('a failure says whether the previous entry is left: %s succeeds', async (succeeds, said) => {
-  using home = await homeOf();
-  const script = `#!/bin/sh\n[ "$2" = ${succeeds} ] || { echo no >&2; exit 3; }\n`;
-  writeFileSync(home.file('claude'), script, { mode: 0o755 });
-  const env = { PATH: `${home.path}:/bin` };
-  expectRan(await home.install('claude-code', ['--yes'], { env }), 1, said);
-});
+  ['codex', 'codex', 'none', 'Error: codex failed: no\n'],
+  ['claude-code', 'claude', 'none', 'Error: claude failed: no\n'],
+  [
+    ...['claude-code', 'claude', 'remove'],
+    'Error: The previous entry was removed, but claude failed: no\n',
+  ],
+])(
+  'a failure of %s says if the previous entry is removed (%s: %s)',
+  async (client, program, succeeds, said) => {
+    using home = await homeOf();
+    const script = `#!/bin/sh\n[ "$2" = ${succeeds} ] || { echo no >&2; exit 3; }\n`;
+    writeFileSync(home.file(program), script, { mode: 0o755 });
+    const env = { PATH: `${home.path}:/bin` };
+    expectRan(await home.install(client, ['--yes'], { env }), 1, said);
+  },
+);
 
 test('a symbolic link to a blank file stays a link, and the file mode is kept', async () => {
   using home = await homeOf();

@@ -18,7 +18,7 @@ import { testTerminal } from './command.ts';
  *   $ COLUMNS=120 memory …    sets environment variables, or the width of the terminal
  *
  * Ids, keys, times and ports are replaced by numbered or fixed values, which commands can use. The
- * global options are shown only in the help of `memory`; help.test.ts compares those of commands.
+ * global options and --help are shown only in the help of `memory`; help.test.ts compares them.
  */
 
 const columns = 80;
@@ -29,7 +29,9 @@ function shownTime(text: string): string {
   return isNear ? '2026-05-08T13:56:07.000Z' : text;
 }
 
+const helpOption = / {2}-h, --help +show help\n(?=\nGlobal Options:\n)/;
 const globalOptions = /(?<=\nGlobal Options:\n.*) {2}-V, --version.*?from the profile\n/s;
+const emptyList = /\n(?:Global )?Options:\n(?=\n)/g;
 const maskedKey = /\bmk_\w{4}…\w{4}\b/g;
 const cursor = /\bWy[\w-]{24,}/g;
 const partOfKey = /(lastFour\W+|prefix\W+mk_)\w{4}\b/g;
@@ -139,8 +141,9 @@ function namesOf(...fixed: [real: string, name: string][]) {
     shown(text: string): string {
       const plain = fixed.reduce((all, [real, name]) => all.replaceAll(real, name), text);
       return plain
+        .replace(helpOption, '')
         .replace(globalOptions, '')
-        .replace('\nGlobal Options:\n\n', '\n')
+        .replace(emptyList, '')
         .replace(ids, nameFor)
         .replace(time, shownTime)
         .replace(maskedKey, 'mk_abcd…wxyz')

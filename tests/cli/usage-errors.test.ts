@@ -36,6 +36,13 @@ test.each([
 const pointInTime = 'Use a date or time such as 2026-05-08 or 2026-05-08T13:56:07Z, or 3d (ago).';
 const expiry = 'Use a duration such as 90d, 12h or 30m, or a future date such as 2096-12-01.';
 const once = 'It can be given only once, and must not be empty.';
+const metadata = '-m, --metadata <key=value>';
+const jsonValue = `The value after := must be JSON, as in count:=3 or tags:='["a"]'.`;
+const inRange = 'It must not contain a number outside the range of a double.';
+const notNone = 'none cannot be combined with key=value.';
+const version = 'It must be a version number as shown by memory get, 1 or higher.';
+const duration = 'Use a duration such as 90s, 5m, 12h or 30d.';
+const seconds = 'It must be a number of seconds from 1 to 3600.';
 const limit = 'It must be a number from 1 to 100.';
 const types = 'memory, ticket, document, conversation, event, profile';
 const invalidExpiries = ['90', '3600', '2020-01-01', 'soon', '9999999d', '8765432d', '2096-02-30'];
@@ -50,20 +57,10 @@ const invalidTimes = ['yesterday', '2026-13', '2026-02-30', '2026-5-8', '9999999
 const moreTimes = ['2026-05-08T10:00:00', '0000-01-01T00:00:00+01:00'];
 
 test.each([
-  ['save text', '-m, --metadata <key=value>', 'Use key=value or key:=json.', ['x']],
-  [
-    'save text',
-    '-m, --metadata <key=value>',
-    `The value after := must be JSON, as in count:=3 or tags:='["a"]'.`,
-    ['x:=y'],
-  ],
-  [
-    'save text',
-    '-m, --metadata <key=value>',
-    'It must not contain a number outside the range of a double.',
-    ['x:=1e400'],
-  ],
-  ['save text -m x=1', '-m, --metadata <key=value>', 'Each key can be given only once.', ['x=2']],
+  ['save text', metadata, 'Use key=value or key:=json.', ['x']],
+  ['save text', metadata, jsonValue, ['x:=y']],
+  ['save text', metadata, inRange, ['x:=1e400']],
+  ['save text -m x=1', metadata, 'Each key can be given only once.', ['x=2']],
   ['save text', '--expires <time>', expiry, [...invalidExpiries, ...moreExpiries]],
   ['save text', '--occurred <time>', pointInTime, [...invalidTimes, ...moreTimes]],
   [
@@ -80,32 +77,12 @@ test.each([
   ['list', '--type <type>', `Allowed choices are ${types}.`, ['tickets']],
   ['list', '--from <time>', pointInTime, [...invalidTimes, ...moreTimes]],
   ['users', '--order <order>', 'Allowed choices are userId, memories, bytes.', ['size']],
-  [
-    'update mem_1 x',
-    '--if-version <number>',
-    'It must be a version number as shown by memory get, 1 or higher.',
-    ['0', '-1', 'x', '1.5'],
-  ],
-  [
-    'update mem_1 -m b=2',
-    '-m, --metadata <key=value>',
-    'none cannot be combined with key=value.',
-    ['none'],
-  ],
-  [
-    'update mem_1 -m none',
-    '-m, --metadata <key=value>',
-    'none cannot be combined with key=value.',
-    ['b=2'],
-  ],
-  ['wait mem_1', '--timeout <time>', 'Use a duration such as 90s, 5m, 12h or 30d.', ['soon', '0s']],
+  ['update mem_1 x', '--if-version <number>', version, ['0', '-1', 'x', '1.5']],
+  ['update mem_1 -m b=2', metadata, notNone, ['none']],
+  ['update mem_1 -m none', metadata, notNone, ['b=2']],
+  ['wait mem_1', '--timeout <time>', duration, ['soon', '0s']],
   ['keys create', '--expires <time>', expiry, [...invalidExpiries, ...moreExpiries]],
-  [
-    'top',
-    '--interval <seconds>',
-    'It must be a number of seconds from 1 to 3600.',
-    ['0', '3601', '1.5', 'x'],
-  ],
+  ['top', '--interval <seconds>', seconds, ['0', '3601', '1.5', 'x']],
   ['serve', '-p, --port <number>', 'It must be a port number, 0 to 65535.', ['99999']],
 ])('memory %s %s: %s', async (line, option, reason, values) => {
   const [, name] = /(--[\w-]+)/.exec(option) ?? [];

@@ -89,12 +89,15 @@ afterEach(() => {
   }
 });
 
-test('key and base URL default to the environment', async () => {
+test('key and base URL default to the environment, and the options override it', async () => {
   using server = startFaultServer(json(200, aMemory));
   process.env.MEMORY_API_KEY = 'a-key-of-the-environment';
   process.env.MEMORY_BASE_URL = server.url;
   await new MemoryClient().get('mem_1');
-  expect(server.requests[0]?.headers.get('Authorization')).toBe('Bearer a-key-of-the-environment');
+  process.env.MEMORY_BASE_URL = 'http://127.0.0.1:1';
+  await clientOf(server, { maxRetries: 0 }).get('mem_1');
+  const keys = server.requests.map(({ headers }) => headers.get('Authorization'));
+  expect(keys).toEqual(['Bearer a-key-of-the-environment', `Bearer ${apiKey}`]);
   delete process.env.MEMORY_BASE_URL;
   expect(new MemoryClient().baseUrl).toBe('http://127.0.0.1:7070');
 });
@@ -147,14 +150,6 @@ test('a misspelled option is rejected, and the error names the correct option', 
     expect(create).toThrow(InvalidRequestError);
     expect(create).toThrow(new RegExp(`^${RegExp.escape(message)}$`));
   }
-});
-
-test('the options override the environment', async () => {
-  using server = startFaultServer(json(200, aMemory));
-  process.env.MEMORY_API_KEY = 'a-key-of-the-environment';
-  process.env.MEMORY_BASE_URL = 'http://127.0.0.1:1';
-  await clientOf(server, { maxRetries: 0 }).get('mem_1');
-  expect(server.requests[0]?.headers.get('Authorization')).toBe(`Bearer ${apiKey}`);
 });
 
 test('retryDelayMs may be 0, but not negative', async () => {
