@@ -22,13 +22,6 @@ test('the profile is in the configuration folder of the system', () => {
   expect(profilePath({ ...platform, platform: 'win32' })).toContain('AppData');
 });
 
-test('only its user can read a profile', () => {
-  using folder = temporaryFolder();
-  const term = terminalIn(folder.path);
-  storeKey(term, { ...shared, apiKey: 'a-key-of-the-server' });
-  expect(statSync(profilePath(term)).mode & 0o777).toBe(0o600);
-});
-
 test('a link to the profile stays a link, and a broken one is not replaced', async () => {
   using folder = temporaryFolder();
   const path = profilePath(terminalIn(folder.path));
@@ -69,6 +62,8 @@ test('a first start replaces the key of another first start, but no key of the u
   expect(storeKey(term, { ...shared, apiKey: 'mine' })).toBe(true);
   expect(storeKey(term, { ...first, apiKey: 'third' })).toBe(false);
   expect(readProfile(term).keys).toEqual({ [shared.baseUrl]: { apiKey: 'mine' } });
+  // Only its user can read the profile.
+  expect(statSync(profilePath(term)).mode & 0o777).toBe(0o600);
 });
 
 test.each(['localhost', '0.0.0.0', '[::1]', '[::]'])('%s is the local machine', (host) => {

@@ -1,13 +1,10 @@
-import { afterAll, expect, test } from 'bun:test';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { expect, test } from 'bun:test';
 import { $ } from 'bun';
 import { packAdapters } from '../../.release/adapters.ts';
+import { withFolder } from '../support/folder.ts';
 
-const folder = await mkdtemp(join(tmpdir(), 'memory-dist-'));
-afterAll(() => rm(folder, { recursive: true }));
-const tarballs = await packAdapters(folder);
+const folder = withFolder();
+const tarballs = await packAdapters(folder.path);
 
 test('there are packed adapters', () => expect(tarballs.length).toBeGreaterThan(2));
 

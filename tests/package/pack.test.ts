@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { $ } from 'bun';
 import { packSdk } from '../../.release/sdk.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { withServer } from '../support/server.ts';
 import { emptyProject, type Project, writeScenario } from './project.ts';
 import { compileProgram, settings } from './types.ts';
@@ -17,12 +17,11 @@ let installed = '';
 
 beforeAll(async () => {
   project = await emptyProject();
-  const folder = await mkdtemp(join(tmpdir(), 'memory-dist-'));
-  const tarball = await packSdk(folder);
+  using folder = temporaryFolder();
+  const tarball = await packSdk(folder.path);
   installed = project.file('node_modules/memory-service-sdk');
   await mkdir(installed, { recursive: true });
   await $`tar xzf ${tarball} -C ${installed} --strip-components 1`;
-  await rm(folder, { recursive: true });
   // npm would install these dependencies.
   for (const name of ['ofetch', 'destr', 'ufo', 'node-fetch-native']) {
     await symlink(join(root, 'node_modules', name), project.file(`node_modules/${name}`));

@@ -1,15 +1,13 @@
-import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { describe, expect, test } from 'bun:test';
+import { basename } from 'node:path';
 import { $ } from 'bun';
 import { packPython } from '../../.release/python.ts';
+import { withFolder } from '../support/folder.ts';
 
 /* Packing needs Python and a package index. */
 
-const folder = await mkdtemp(join(tmpdir(), 'memory-dist-'));
-afterAll(() => rm(folder, { recursive: true }));
-const [wheel = '', sdist = ''] = await packPython(join(folder, 'a')).catch((error) => {
+const folder = withFolder();
+const [wheel = '', sdist = ''] = await packPython(folder.file('a')).catch((error) => {
   console.warn(`Skipping the tests of the Python packages: ${error}`);
   return [];
 });
@@ -26,7 +24,7 @@ describe.skipIf(wheel === '')('the Python package', () => {
   });
 
   test('has the same bytes if it is built again', async () => {
-    const again = await packPython(join(folder, 'b'));
+    const again = await packPython(folder.file('b'));
     for (const [index, path] of [wheel, sdist].entries()) {
       const [first, second] = [Bun.file(path), Bun.file(again[index] ?? '')];
       expect(Bun.hash(await second.bytes())).toBe(Bun.hash(await first.bytes()));

@@ -1,21 +1,25 @@
 import { beforeAll, expect, test } from 'bun:test';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { aMemory, json, refusal, stalled, startFaultServer } from '../support/fault-server.ts';
+import { withFolder } from '../support/folder.ts';
 import { apiKey } from './client-of.ts';
 
+const folder = withFolder();
 let bundle = '';
 let size = 0;
 
 beforeAll(async () => {
-  const outdir = await mkdtemp(join(tmpdir(), 'memory-sdk-'));
   const entrypoints = [join(import.meta.dir, '../../sdk/index.ts')];
-  const { outputs } = await Bun.build({ entrypoints, outdir, target: 'browser', minify: true });
+  const { outputs } = await Bun.build({
+    entrypoints,
+    outdir: folder.path,
+    target: 'browser',
+    minify: true,
+  });
   const [output] = outputs;
   if (output === undefined) throw new Error('nothing was built');
   size = Bun.gzipSync(await output.arrayBuffer()).length;
-  bundle = join(outdir, 'index.mjs');
+  bundle = folder.file('index.mjs');
   await Bun.write(bundle, output);
 });
 
