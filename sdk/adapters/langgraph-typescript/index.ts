@@ -60,7 +60,7 @@ export class MemoryServiceStore extends BaseStore {
 
   async #put(operation: PutOperation): Promise<void> {
     const { namespace, key, value, index } = operation;
-    validateNamespace(namespace, { allowReservedRoot: true });
+    checkName(namespace, key);
     if (Array.isArray(index)) {
       throw new Error('index: either the whole value is searchable or nothing');
     }
@@ -147,7 +147,7 @@ export class MemoryServiceStore extends BaseStore {
   }
 
   async #find({ namespace, key }: GetOperation): Promise<Memory | undefined> {
-    validateNamespace(namespace, { allowReservedRoot: true });
+    checkName(namespace, key);
     const name = { source: namespace.join('.'), externalId: key };
     return (await this.#client.list({ ...this.#ownerOf(namespace), ...name })).items[0];
   }
@@ -155,6 +155,12 @@ export class MemoryServiceStore extends BaseStore {
   #ownerOf(namespace: string[]): { userId: string } {
     return { userId: namespace.slice(0, this.#userLabels).join('.') };
   }
+}
+
+/** The client omits an undefined filter, so that any item of the namespace would be found. */
+function checkName(namespace: string[], key: unknown): void {
+  validateNamespace(namespace, { allowReservedRoot: true });
+  if (typeof key !== 'string') throw new Error('key: must be a string');
 }
 
 function nameOf({ namespace, key }: GetOperation): unknown {

@@ -159,6 +159,16 @@ describe('the store', () => {
     expect(await store.get([userId], 'k')).toBeNull();
   });
 
+  test('neither finds nor changes another item if JavaScript passes no key', async () => {
+    const user = newUser();
+    await store.put([user], 'k', { text: 'Plays the cello' });
+    const { key }: { key: string } = JSON.parse('{}');
+    await expect(store.get([user], key)).rejects.toThrow('key: must be a string');
+    await expect(store.delete([user], key)).rejects.toThrow('key: must be a string');
+    await expect(store.put([user], key, {})).rejects.toThrow('key: must be a string');
+    expect((await store.search([user])).map((item) => item.key)).toEqual(['k']);
+  });
+
   test('raises an error for what the service cannot do', async () => {
     const user = newUser();
     const deep = new MemoryServiceStore(client, { userLabels: 2 });
