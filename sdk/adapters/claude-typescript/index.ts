@@ -17,9 +17,12 @@ export class MemoryFiles implements MemoryToolHandlers {
   readonly #client: MemoryClient;
   readonly #owner: { userId: string; source: string };
 
-  constructor(client: MemoryClient, owner: { userId: string; source?: string }) {
+  constructor(
+    client: MemoryClient,
+    { userId, source = 'claude' }: { userId: string; source?: string | undefined },
+  ) {
     this.#client = client;
-    this.#owner = { source: 'claude', ...owner };
+    this.#owner = { userId, source };
   }
 
   async view({ path: given, view_range }: Given<'view'>): Promise<string> {

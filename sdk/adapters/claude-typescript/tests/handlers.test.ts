@@ -24,6 +24,16 @@ test('a file is a memory that searches find', async () => {
   expect(items).toMatchObject([{ externalId: path, source: 'claude', content: `${file_text}\n` }]);
 });
 
+test('an undefined source is the default, and not that of every memory', async () => {
+  const userId = crypto.randomUUID();
+  await client.save({ userId, source: 'notes', externalId: path, content: 'Plays the cello' });
+  const handlers = new MemoryFiles(client, { userId, source: undefined });
+  await expect(handlers.delete({ command: 'delete', path })).rejects.toThrow('does not exist');
+  await handlers.create({ command: 'create', path, file_text });
+  const { items } = await client.list({ userId });
+  expect(items.map((item) => item.source)).toEqual(['claude', 'notes']);
+});
+
 test('text of several lines can be replaced', async () => {
   const { handlers } = await filesOfNewUser();
   const result = await handlers.str_replace({ ...edit, old_str: 'tea\nand\n', new_str: '' });
