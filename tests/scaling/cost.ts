@@ -1,46 +1,113 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { newMemoryId } from '../../server/ids.ts';
+import { filterOf } from '../../server/memory/filter.ts';
 import { openStorage } from '../../server/storage/open.ts';
+import type { Storage } from '../../server/storage/storage.ts';
+import { median, ratioOf, showRatio } from '../bench/kit/numbers.ts';
 import { keyed, memory, record } from '../storage/fixtures.ts';
 import { query } from '../support/postgres.ts';
-import { inParallel } from './in-parallel.ts';
 
 /*
- * Measures the cost of a memory: the bytes in each table, and the CPU time of a save in this
- * process and in each database server. All servers must run on this machine.
+ * Runs the same operations on a plain database and, if it is given, on a cluster, alternately.
+ * Prints the rates, their ratios, the CPU time of each operation in this process and in each
+ * database server, and the bytes of each row. All servers run on this machine, so the rates say
+ * nothing about a real cluster.
  *
- *   bun tests/scaling/cost.ts <URL of the database> [<URL of a worker>…]
+ *   bun tests/scaling/cost.ts <URL of a plain database> [<URL of a coordinator> [<of a worker>…]]
  */
 
-const users = 1_000;
-const saves = 40_000;
-const records = 10_000;
+const rounds = 5;
+const clients = 32;
+const users = 200;
+const memoriesOfUser = 50;
 const batch = 20;
-const clients = 64;
 const contentLength = 115;
 /** USER_HZ, the unit of the CPU times in /proc. */
 const ticksPerSecond = 100;
-
 const tables = ['memories', 'users', 'idempotency_keys', 'tasks'];
 const words = 'the delivery of order invoice was late and customer wrote about weather'.split(' ');
 
-const [url, ...workerUrls] = process.argv.slice(2);
-if (url === undefined) throw new Error('missing argument: the URL of the database');
-const storage = await openStorage(url);
-const projectId = await storage.ensureProject(`cost ${crypto.randomUUID()}`);
+type Opened = { storage: Storage; projectId: number; servers: number[] };
+type Operation = (opened: Opened, userId: string) => Promise<unknown>;
 
-function newContent(): string {
-  let text = '';
-  while (text.length < contentLength) {
-    text += `${words[Math.floor(Math.random() * words.length)]} `;
+const read = { now: 2_000, onlyUserId: null, filter: filterOf({}) };
+
+function fieldsOf(userId: string) {
+  let content = '';
+  while (content.length < contentLength) {
+    content += `${words[Math.floor(Math.random() * words.length)]} `;
   }
-  return text.slice(0, contentLength);
+  return { id: newMemoryId(), userId, content: content.slice(0, contentLength) };
 }
 
-const newFields = (index: number) => {
-  const userId = `user-${index % users}`;
-  return { id: newMemoryId(), userId, content: newContent() };
+const save: Operation = ({ storage, projectId }, userId) =>
+  storage.saveMemory({ projectId, at: 1_000, idempotency: null, memory: memory(fieldsOf(userId)) });
+
+const operations: Record<string, { count: number; run: Operation }> = {
+  'keyed save': {
+    count: 2_000,
+    run: ({ storage, projectId }, userId) => {
+      const idempotency = keyed(crypto.randomUUID());
+      return storage.saveMemory({
+        projectId,
+        at: 1_000,
+        idempotency,
+        memory: memory(fieldsOf(userId)),
+      });
+    },
+  },
+  'save without a key': { count: 2_000, run: save },
+  'list of 20': {
+    count: 1_000,
+    run: ({ storage, projectId }, userId) =>
+      storage.listMemories({ ...read, projectId, userId, order: 'desc', after: null, limit: 20 }),
+  },
+  search: {
+    count: 1_000,
+    run: ({ storage, projectId }, userId) =>
+      storage.searchMemories({ ...read, projectId, userId, query: 'delivery invoices', limit: 10 }),
+  },
+  [`records in batches of ${batch} of one user`]: {
+    count: 100,
+    run: ({ storage, projectId }, userId) => {
+      const records = Array.from({ length: batch }, () => record(fieldsOf(userId)));
+      return storage.acceptRecords({
+        projectId,
+        at: 1_000,
+        idempotency: null,
+        records,
+        batch: null,
+      });
+    },
+  },
 };
+
+/** Runs an operation `count` times, each time by the next of the clients that is idle. */
+async function inParallel(count: number, opened: Opened, run: Operation): Promise<void> {
+  let next = 0;
+  const client = async () => {
+    while (next < count) await run(opened, `user-${next++ % users}`);
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+}
+
+/** Opens the first database, whose servers have these URLs. */
+async function open([url = '', ...workers]: string[]): Promise<Opened> {
+  const storage = await openStorage(url);
+  const projectId = await storage.ensureProject(`cost ${crypto.randomUUID()}`);
+  const opened = {
+    storage,
+    projectId,
+    servers: await Promise.all([url, ...workers].map(serverOf)),
+  };
+  await inParallel(users * memoriesOfUser, opened, save);
+  return opened;
+}
+
+async function serverOf(url: string): Promise<number> {
+  const [row] = await query(url, 'SELECT pg_backend_pid() AS pid');
+  return Number(statOf(String(row?.pid))[1]);
+}
 
 /** Returns the CPU time of a server and its child processes, in seconds. */
 function processorSeconds(server: number): number {
@@ -64,56 +131,63 @@ function statOf(name: string): string[] {
   }
 }
 
-async function serverOf(address: string): Promise<number> {
-  const [row] = await query(address, 'SELECT pg_backend_pid() AS pid');
-  return Number(statOf(String(row?.pid))[1]);
-}
-
-async function measured(name: string, count: number, run: () => Promise<void>): Promise<void> {
-  const servers = await Promise.all([url ?? '', ...workerUrls].map(serverOf));
-  const before = servers.map(processorSeconds);
+/** Returns the rate, and the CPU time of this process and of each server per operation, in µs. */
+async function measure(opened: Opened, { count, run }: { count: number; run: Operation }) {
+  const before = opened.servers.map(processorSeconds);
   const own = process.cpuUsage();
-  await run();
-  const used = process.cpuUsage(own);
-  const each = servers.map((server, index) => processorSeconds(server) - (before[index] ?? 0));
-  const micros = [(used.user + used.system) / count, ...each.map((s) => (s * 1e6) / count)];
-  console.log(`${name}: µs of this process, then of each server: ${micros.map(Math.round)}`);
+  const begun = performance.now();
+  await inParallel(count, opened, run);
+  const perSecond = (count * 1_000) / (performance.now() - begun);
+  const { user, system } = process.cpuUsage(own);
+  const used = opened.servers.map((server, at) => processorSeconds(server) - (before[at] ?? 0));
+  const micros = [(user + system) / count, ...used.map((seconds) => (seconds * 1e6) / count)];
+  return { perSecond, micros };
 }
 
-async function bytesPerRow(address: string): Promise<void> {
+type Measured = Awaited<ReturnType<typeof measure>>;
+
+function show(name: string, measured: Measured[]): void {
+  const rate = median(measured.map(({ perSecond }) => perSecond));
+  const columns = measured[0]?.micros.keys() ?? [];
+  const micros = [...columns].map((at) => median(measured.map((one) => one.micros[at] ?? 0)));
+  console.log(
+    `${name}: ${rate.toFixed(0)} per second, CPU µs ${micros.map(Math.round).join(', ')}`,
+  );
+}
+
+async function showBytes(url: string): Promise<void> {
   for (const table of tables) {
-    await query(address, `VACUUM ${table}`);
+    await query(url, `VACUUM ${table}`);
     const [row] = await query(
-      address,
-      `SELECT count(*)::int AS rows, pg_table_size('${table}')::int8 AS heap,
-         pg_indexes_size('${table}')::int8 AS indexes FROM ${table}`,
+      url,
+      `SELECT count(*)::int AS rows, pg_table_size('${table}') / count(*) AS heap,
+         pg_indexes_size('${table}') / count(*) AS indexes FROM ${table}`,
     );
-    const rows = Number(row?.rows);
-    const [heap, indexes] = [row?.heap, row?.indexes].map((size) =>
-      Math.round(Number(size) / rows),
-    );
+    const { rows, heap, indexes } = row as Record<string, number>;
     console.log(`${table}: ${rows} rows, each ${heap} bytes, plus ${indexes} bytes of indexes`);
   }
 }
 
-await inParallel(2_000, clients, (index) =>
-  storage.saveMemory({ projectId, at: 1, idempotency: null, memory: memory(newFields(index)) }),
-);
-await measured('keyed save', saves, () =>
-  inParallel(saves, clients, (index) => {
-    const idempotency = keyed(crypto.randomUUID());
-    const at = Date.now();
-    return storage.saveMemory({ projectId, at, idempotency, memory: memory(newFields(index)) });
-  }),
-);
-await measured(`record, ${batch} at a time`, records, () =>
-  inParallel(records / batch, clients, (index) => {
-    const list = Array.from({ length: batch }, () => record(newFields(index)));
-    const all = { indexes: [...list.keys()], failed: [] };
-    const at = Date.now();
-    return storage.acceptRecords({ projectId, at, idempotency: null, records: list, batch: all });
-  }),
-);
-if (workerUrls.length === 0) await bytesPerRow(url);
-await storage.close();
+const [plainUrl, ...clusterUrls] = process.argv.slice(2);
+if (plainUrl === undefined) throw new Error('missing argument: the URL of a database');
+const plain = await open([plainUrl]);
+const cluster = clusterUrls.length > 0 ? await open(clusterUrls) : null;
+for (const [name, operation] of Object.entries(operations)) {
+  const onPlain: Measured[] = [];
+  const onCluster: Measured[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    onPlain.push(await measure(plain, operation));
+    if (cluster !== null) onCluster.push(await measure(cluster, operation));
+  }
+  show(`${name}, plain`, onPlain);
+  if (cluster === null) continue;
+  show(`${name}, cluster`, onCluster);
+  const rates = [onCluster, onPlain].map((all) => all.map(({ perSecond }) => perSecond));
+  console.log(
+    `  relative to the plain rate: ${showRatio(ratioOf(rates[0] ?? [], rates[1] ?? []))}`,
+  );
+}
+await showBytes(plainUrl);
+await plain.storage.close();
+await cluster?.storage.close();
 process.exit(0);
