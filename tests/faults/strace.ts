@@ -26,11 +26,11 @@ export function tampering(calls: DiskCall[], what: string): string[] {
   return [program, '-f', '-qq', '-o', '/dev/null', ...traced, ...inject];
 }
 
-/** Makes system calls on the file fail in all threads of a running process until `detach`. */
+/** Makes system calls on the file fail in all threads of a process. The result ends that. */
 export async function attach(
   pid: number,
   { calls, error, path }: { calls: DiskCall[]; error: string; path: string },
-): Promise<{ detach(): Promise<void> }> {
+): Promise<() => Promise<unknown>> {
   const inject = ['-e', `trace=${calls}`, '-e', `inject=${calls}:error=${error}`];
   const tracer = startChild([
     ...[program, '-f', '-qq', '-o', '/dev/null', '-P', path, ...inject],
@@ -38,11 +38,7 @@ export async function attach(
   ]);
   const what = `strace on every thread (${tracer.log()})`;
   await until(() => isTraced(pid), { what, timeoutMs: 5_000 });
-  return {
-    async detach() {
-      await tracer.end('SIGTERM');
-    },
-  };
+  return () => tracer.end('SIGTERM');
 }
 
 function isTraced(pid: number): boolean {
