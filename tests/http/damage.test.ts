@@ -28,10 +28,8 @@ test('damage in a file too large for the startup check is detected while serving
   writeSync(file, Buffer.alloc(64 * 1024, 0xff), 0, 64 * 1024, middle);
   closeSync(file);
   await using damaged = await serve();
-  const failing = await until(async () => {
-    const state = await damaged.client.health();
-    return state.status === 'failing' ? state : null;
-  });
+  const health = () => damaged.client.health();
+  const failing = await until(health, { fits: ({ status }) => status === 'failing' });
   expect(failing.message).toContain('the database is damaged');
   expect(logged.join()).toContain('memory restore');
   const rejected = await ask(damaged, 'GET', '/v1/memories?userId=u');
@@ -48,9 +46,8 @@ test('a healthy server reports a warning from its storage and logs it once', asy
   const { client } = server;
   await client.save({ userId: 'u', content: 'x' });
   await client.deleteAll({ userId: 'u' });
-  const { status, message } = await until(async () => {
-    const state = await client.health();
-    return state.message === undefined ? null : state;
+  const { status, message } = await until(() => client.health(), {
+    fits: (state) => state.message !== undefined,
   });
   expect(status).toBe('ok');
   expect(message).toContain('could not be synced to the disk');

@@ -34,18 +34,11 @@ describe('GET /health', () => {
   test('reports the number of pending records and the age of the oldest', async () => {
     const leasedAt = performance.now();
     const leased = await leaseRecord(server);
-    const first = await until(async () => {
-      const state = await health();
-      return state.pending > 0 ? state : null;
-    });
+    const first = await until(health, { fits: ({ pending }) => pending > 0 });
     expect(first.status).toBe('ok');
-    const later = await until(async () => {
-      const state = await health();
-      return (state.oldestPendingSeconds ?? 0) > (first.oldestPendingSeconds ?? 0) ? state : null;
-    });
-    expect(later.oldestPendingSeconds).toBeLessThanOrEqual(
-      (performance.now() - leasedAt + 10) / 1_000,
-    );
+    const ageOf = (state: Health) => state.oldestPendingSeconds ?? 0;
+    const later = await until(health, { fits: (state) => ageOf(state) > ageOf(first) });
+    expect(ageOf(later)).toBeLessThanOrEqual((performance.now() - leasedAt + 10) / 1_000);
     // Ingesting the record again revokes the test's lease on its task and wakes the worker.
     const again = { userId: leased.userId, externalId: leased.externalId, data: { text: 'again' } };
     await ingest(server, '/v1/ingest/document', again);
@@ -73,10 +66,7 @@ test('returns 503 while records are waiting and the queue has made no progress f
       expect(await aMinuteLater()).toMatchObject({ status: 'ok', pending: 0 });
     }
     await leaseRecord(own);
-    const stuck = await until(async () => {
-      const state = await aMinuteLater();
-      return state.status === 'failing' ? state : null;
-    });
+    const stuck = await until(aMinuteLater, { fits: ({ status }) => status === 'failing' });
     expect(stuck).toMatchObject({ message: 'the task queue is not making progress', pending: 1 });
     // The tasks thread reports its progress at most once per second.
     const moving = await until(async () => {
@@ -115,9 +105,8 @@ test('a database that cannot be reached is reported as 503, and logged once', as
   await using running = await startBehindProxy();
   const { own, proxy, lines, state } = running;
   proxy.refuse();
-  const { message = '' } = await until(async () => {
-    const found = await state();
-    return found.message?.includes('cannot be reached') ? found : null;
+  const { message = '' } = await until(state, {
+    fits: (found) => found.message?.includes('cannot be reached') === true,
   });
   expect(await state()).toMatchObject({ status: 'failing', message, pending: 0 });
   expect((await readMetrics(own)).values.get('memory_healthy')).toBe(0);

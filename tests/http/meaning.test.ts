@@ -130,9 +130,8 @@ describe('with the built-in model', async () => {
 
   test('/health shows the model, and that all memories have been embedded', async () => {
     await server.client.ingest.document({ userId: 'doc', data: { text: 'A handbook' } });
-    const { embeddings } = await until(async () => {
-      const health = await server.client.health();
-      return health.embeddings.pending === 0 ? health : null;
+    const { embeddings } = await until(() => server.client.health(), {
+      fits: (health) => health.embeddings.pending === 0,
     });
     expect(embeddings).toEqual({ model: 'all-MiniLM-L6-v2', pending: 0 });
   });

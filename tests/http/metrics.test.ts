@@ -105,10 +105,8 @@ test('with a model, searches by meaning and embedded memories are counted', asyn
   await save(own, 'u', 'peanut');
   await searchByMeaning(own.client, { userId: 'u', query: 'food' });
   const used = 'memory_searches_total{mode="auto",meaning="used"}';
-  const after = await until(async () => {
-    const now = await readMetrics(own);
-    return now.get('memory_embeddings_pending') === 0 ? now : null;
-  });
+  const isIdle = ({ get }: Metrics) => get('memory_embeddings_pending') === 0;
+  const after = await until(() => readMetrics(own), { fits: isIdle });
   expect(after.get(used)).toBeGreaterThan(before.get(used));
   const embedded = 'memory_embedded_memories_total';
   expect(after.get(embedded)).toBe(before.get(embedded) + 1);
@@ -133,10 +131,7 @@ describe('a gauge shows', () => {
   test('queued tasks, and the age of the oldest', async () => {
     const tasksIn = (state: string) => `memory_tasks{kind="index",state="${state}"}`;
     const whenRunning = (count: number) =>
-      until(async () => {
-        const now = await readMetrics(server);
-        return now.get(tasksIn('running')) === count ? now : null;
-      });
+      until(() => readMetrics(server), { fits: ({ get }) => get(tasksIn('running')) === count });
     expect((await readMetrics(server)).get('memory_oldest_task_age_seconds')).toBe(0);
     const leased = await leaseRecord(server);
     const busy = await whenRunning(1);

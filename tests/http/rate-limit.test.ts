@@ -88,10 +88,8 @@ describe("a project's rate limit", () => {
 
 describe('after 429', () => {
   async function spend(headers: Record<string, string>): Promise<Answer> {
-    return until(async () => {
-      const answer = await ask(quick, 'GET', '/v1/nope', { headers });
-      return answer.status === 429 ? answer : null;
-    });
+    const send = () => ask(quick, 'GET', '/v1/nope', { headers });
+    return until(send, { fits: ({ status }) => status === 429 });
   }
 
   test('Retry-After is in whole seconds as documented, and waiting that long is sufficient', async () => {
@@ -112,10 +110,8 @@ describe('after 429', () => {
     const refused = await ask(quick, 'POST', '/v1/memories', { headers, body: one });
     expectError(refused, 429, 'rate_limited');
     expect(markOf(refused)).toBeNull();
-    const answer = await until(async () => {
-      const again = await ask(quick, 'POST', '/v1/memories', { headers, body: two });
-      return again.status === 429 ? null : again;
-    });
+    const send = () => ask(quick, 'POST', '/v1/memories', { headers, body: two });
+    const answer = await until(send, { fits: ({ status }) => status !== 429 });
     expect(answer).toMatchObject({ status: 201, body: { content: 'second' } });
     expect(markOf(answer)).toBe('created');
   });

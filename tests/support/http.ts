@@ -135,13 +135,8 @@ export async function whenComplete(
   id: string,
   timeoutMs?: number,
 ): Promise<Memory> {
-  return until(
-    async () => {
-      const memory = await getMemory(server, id);
-      return memory.status === 'complete' ? memory : null;
-    },
-    timeoutMs === undefined ? {} : { timeoutMs },
-  );
+  const fits = ({ status }: Memory) => status === 'complete';
+  return until(() => getMemory(server, id), { fits, ...(timeoutMs && { timeoutMs }) });
 }
 
 /** Begins to send the body of a save. The result sends the rest, and returns the status. */

@@ -5,10 +5,8 @@ import { until } from './until.ts';
 export function searchByMeaning(
   client: MemoryClient,
   query: SearchQuery,
-  options?: Parameters<typeof until>[1],
+  options: { timeoutMs?: number; what?: string } = {},
 ) {
-  return until(async () => {
-    const answer = await client.search(query);
-    return answer.meaning === 'used' ? answer : null;
-  }, options);
+  const search = () => client.search(query);
+  return until(search, { ...options, fits: ({ meaning }) => meaning === 'used' });
 }

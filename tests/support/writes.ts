@@ -82,10 +82,8 @@ export async function prepare(server: TestServer, make: MakeWrite) {
 
 /** Waits until all memories of the user are complete, and returns them. */
 export function completeMemories(server: TestServer, userId: string): Promise<Memory[]> {
-  return until(async () => {
-    const { items } = await getPage(server, userId);
-    return items.every(({ status }) => status === 'complete') ? items : null;
-  });
+  const list = async () => (await getPage(server, userId)).items;
+  return until(list, { fits: (items) => items.every(({ status }) => status === 'complete') });
 }
 
 /** Whether a response is the first one to its idempotency key, or replayed. */
