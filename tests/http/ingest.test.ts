@@ -7,7 +7,7 @@ import { withProject } from '../support/server.ts';
 
 const server = await withProject();
 
-type Endpoint = [path: string, type: Memory['type'], body: { data: object; type?: string }];
+type Endpoint = [path: string, type: Memory['type'], body: object];
 
 const ticket = { subject: 'Login fails', comments: [{ author: 'user', content: 'Help' }] };
 const chat = { messages: [{ role: 'user', content: 'Hi' }] };
@@ -15,6 +15,7 @@ const endpoints: Endpoint[] = [
   ['/v1/ingest/support', 'ticket', { data: ticket }],
   ['/v1/ingest/document', 'document', { data: { text: 'A text' } }],
   ['/v1/ingest/chat', 'conversation', { data: chat }],
+  ['/v1/ingest/chat', 'conversation', chat],
   ['/v1/ingest', 'ticket', { type: 'ticket', data: ticket }],
   ['/v1/ingest', 'document', { type: 'document', data: { text: 'A text' } }],
   ['/v1/ingest', 'conversation', { type: 'conversation', data: chat }],
@@ -23,7 +24,7 @@ const endpoints: Endpoint[] = [
   ['/v1/ingest/batch', 'event', { type: 'event', data: { name: 'signed_up' } }],
 ];
 
-describe.each(endpoints)('POST %s (%s)', (path, type, body) => {
+describe.each(endpoints)('POST %s (%s) %j', (path, type, body) => {
   test('returns 202, creates the memory and completes it; the same again changes nothing', async () => {
     const [source, externalId] = ['crm', 'x-1'];
     const metadata = { b: 1, a: 2 };
@@ -42,7 +43,7 @@ describe.each(endpoints)('POST %s (%s)', (path, type, body) => {
     const { status, updatedAt, ...rest } = done;
     expect(atOnce).toMatchObject(rest);
     expect(done).toMatchObject({
-      ...{ id: memoryId, userId: sent.userId, type, source, externalId },
+      ...{ id: memoryId, userId: sent.userId, type, source, externalId, metadata },
       occurredAt: '2026-05-08T00:00:00.000Z',
       expiresAt: '2999-01-01T00:00:00.000Z',
     });
@@ -117,20 +118,6 @@ describe('the content of an ingested memory', () => {
     const { memoryId } = await ingest(server, '/v1/ingest/document', body);
     expect((await whenComplete(server, memoryId)).content === text).toBe(true);
   });
-});
-
-test('a chat with top-level messages is stored as one with the messages in data', async () => {
-  const messages = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }];
-  const more = { source: 'app', metadata: { a: 1 }, occurredAt: '2026-05-08' };
-  const fields = { userId: newUser(), ...more };
-  const stored = [{ messages }, { data: { messages } }].map(async (form) => {
-    const { memoryId } = await ingest(server, '/v1/ingest/chat', { ...fields, ...form });
-    return whenComplete(server, memoryId);
-  });
-  const [beside, within] = await Promise.all(stored);
-  const { id, createdAt, updatedAt, ...same } = within as Memory;
-  expect(beside).toMatchObject(same);
-  expect(beside).toMatchObject({ content: 'user: Hi', type: 'conversation' });
 });
 
 test.each(endpoints)(

@@ -48,13 +48,6 @@ describe('POST /v1/memories', () => {
     expect(await getMemory(server, memoryId)).toEqual(memory);
   });
 
-  test('creates two memories from the same body without an idempotency key', async () => {
-    const userId = newUser();
-    const [one, two] = [await save(server, userId), await save(server, userId)];
-    expect(one.id).not.toBe(two.id);
-    expect((await getPage(server, userId)).items).toHaveLength(2);
-  });
-
   test('replaces all but id and createdAt if source and externalId are known, with 200', async () => {
     const userId = newUser();
     const first = saveOf(userId, 'vegan', { ...all, ...expiry, metadata: { a: 1 } });

@@ -68,13 +68,6 @@ test.each<
   },
 );
 
-test.each(['', '/status'])(
-  'GET of an unknown id%s: 404 before an unknown parameter',
-  async (of) => {
-    expectError(await ask(server, 'GET', `${missing}${of}?nope=1`), 404, 'not_found');
-  },
-);
-
 test('the body is checked last', async () => {
   expect((await sendWith('POST', '/v1/memories', '{}', {})).status).toBe(400);
 });

@@ -29,21 +29,6 @@ test('returns ten whole memories, best first, with score and snippet', async () 
   expect((await search('zeppelin', { userId: 'many', limit: '12' })).items.length).toBe(12);
 });
 
-test('scores as if a deleted memory had never been there', async () => {
-  const saveAll = (userId: string, ...contents: string[]) =>
-    Promise.all(contents.map((content) => server.client.save({ userId, content })));
-  const scores = async (userId: string) => {
-    const { items } = await search('zeppelin lake', { userId });
-    return items.map(({ content, score }) => [content, score]);
-  };
-  const kept = ['Zeppelin over the lake', 'The lake house', 'A zeppelin'];
-  const [added] = await saveAll('deleted', 'Lake, lake, lake', ...kept);
-  expect((await scores('deleted')).length).toBe(4);
-  await server.client.delete(added?.id ?? '');
-  await saveAll('none-deleted', ...kept);
-  expect(await scores('deleted')).toEqual(await scores('none-deleted'));
-});
-
 test('a document is found by its title, and by its last words', async () => {
   const text = `${'A sentence about nothing. '.repeat(2_000)}The end is a walrus.`;
   const data = { text, title: 'Handbook of moustaches' };

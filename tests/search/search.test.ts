@@ -116,15 +116,6 @@ describe('search', () => {
     expect(ask('ban?', texts).found).toHaveLength(3);
   });
 
-  test('returns a memory once, by its best chunk', () => {
-    const index = new SearchIndex();
-    const texts = ['a red car', 'a blue boat by the sea', 'a boat'];
-    const chunks = texts.map((content, start) => ({ start, length: 1, text: normalize(content) }));
-    index.put({ id: 'mem_1', createdAt: 1, chunks });
-    const found = [...index.search(parseQuery('blue boat'))];
-    expect(found.map(({ id, start }) => [id, start])).toEqual([['mem_1', 1]]);
-  });
-
   test('prefers the turn that answers the preceding question', () => {
     const { found } = ask('What color is the boat?', [
       'Ana: The color of the car is blue.',
