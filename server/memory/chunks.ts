@@ -52,6 +52,7 @@ export function indexedChunks(
 ): IndexedChunk[] {
   const { title, author, role } = namesIn(metadata);
   const speakers = speakersOf(content);
+  const isConversation = speakers.size > 0;
   const dayAt = dayReader(content, occurredAt);
   return piecesOf(content).map((piece) => {
     const { start, length, sender } = chunkOf(piece, role);
@@ -60,7 +61,8 @@ export function indexedChunks(
     const body = normalize(text, { author, anyOnFirstLine, speakers });
     const head = start === 0 && !text.includes(title) ? normalizeWords(title) : '';
     const day = dayAt(start + length);
-    return { start, length, sender, day, text: head === '' ? body : `${head}\n${body}` };
+    const whole = head === '' ? body : `${head}\n${body}`;
+    return { start, length, sender, day, isConversation, text: whole };
   });
 }
 

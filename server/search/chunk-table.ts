@@ -6,7 +6,8 @@ import { noWord } from './word-table.ts';
 
 /**
  * A chunk of a memory: its position in the content, its normalized text, the sender of its message
- * if it is part of a chat with a language model, and the day of what it says, if that is known.
+ * if it is part of a chat with a language model, the day of what it says, if that is known, and
+ * whether it is part of a conversation, whose labels certainly name speakers.
  */
 export type IndexedChunk = {
   start: number;
@@ -14,6 +15,7 @@ export type IndexedChunk = {
   text: string;
   sender?: 'user' | 'model' | null;
   day?: number | null;
+  isConversation?: boolean;
 };
 
 /** Flags of a chunk. It has a label, which in a timeline names a speaker. */
@@ -21,6 +23,8 @@ export const isTurn = 1;
 /** It is part of a chat with a language model, and of a message that the model sent. */
 export const isMessage = 2;
 export const isReply = 4;
+/** It is part of a text that is a conversation. */
+export const inConversation = 8;
 
 /** Added to stored days, because a day before 1970 is negative. A chunk without a day has 0. */
 export const dayOffset = 200_000_000;
@@ -66,11 +70,12 @@ export class ChunkTable {
     return this.starts.length;
   }
 
-  add({ start, length, text, sender = null, day = null }: IndexedChunk): void {
+  add({ start, length, text, sender = null, day = null, isConversation }: IndexedChunk): void {
     const isLabelled = tokenize(text, this.dictionary, this.tokens);
     this.starts.push(start);
     this.lengths.push(length);
-    this.flags.push((isLabelled ? isTurn : 0) | flagsOf(sender));
+    const ofLabels = (isLabelled ? isTurn : 0) | (isConversation ? inConversation : 0);
+    this.flags.push(ofLabels | flagsOf(sender));
     this.days.push(day === null ? 0 : day + dayOffset);
     this.#finish();
   }

@@ -1,4 +1,4 @@
-import { type ChunkTable, isTurn } from './chunk-table.ts';
+import { type ChunkTable, inConversation, isTurn } from './chunk-table.ts';
 import type { Dictionary } from './dictionary.ts';
 import type { MemoryTable } from './memory-table.ts';
 import { endsLabel, inLabel, wordOf } from './tokenizer.ts';
@@ -11,7 +11,7 @@ export type Timeline = {
   starts: Uint32Array;
   ends: Uint32Array;
   tokenCount: number;
-  /** `isTurn`, `isMessage` and `isReply` of each chunk. */
+  /** The flags of each chunk. `isTurn` means that its label names a speaker. */
   flags: Uint8Array;
   /** The day of each chunk, plus `dayOffset`, or 0. */
   days: Uint32Array;
@@ -49,7 +49,10 @@ export function buildTimeline(memories: MemoryTable, table: ChunkTable): Timelin
   return timeline;
 }
 
-/** Clears `isTurn` of chunks whose first label does not recur, because a speaker says more. */
+/**
+ * Clears `isTurn` of chunks whose first label does not recur, because a speaker says more. In a
+ * conversation, labels are speakers', however many chunks begin with each.
+ */
 function keepTurns({ flags, starts, ends, tokens }: Timeline): void {
   const labels = new Int32Array(flags.length);
   const counts = new Map<number, number>();
@@ -60,8 +63,10 @@ function keepTurns({ flags, starts, ends, tokens }: Timeline): void {
     counts.set(label, (counts.get(label) ?? 0) + 1);
   }
   for (let rank = 0; rank < flags.length; rank += 1) {
-    const count = counts.get(labels[rank] ?? 0) ?? 0;
-    if (count < minTurns) flags[rank] = (flags[rank] ?? 0) & ~isTurn;
+    const flag = flags[rank] ?? 0;
+    const isSpeaker =
+      (flag & inConversation) !== 0 || (counts.get(labels[rank] ?? 0) ?? 0) >= minTurns;
+    if (!isSpeaker) flags[rank] = flag & ~isTurn;
   }
 }
 

@@ -26,10 +26,14 @@ const line = fc
 const text = fc.array(line, { maxLength: 3 }).map((lines) => lines.join('\n'));
 const sender = fc.constantFrom('user' as const, 'model' as const, null);
 const day = fc.option(fc.integer({ min: -3, max: 400 }));
-const chunks = fc.array(fc.tuple(text, sender, day), { maxLength: 3 }).map((parts) => {
-  return parts.map(([one, sender, day], at) => {
-    return { start: at * 10, length: 10, text: normalize(one), sender, day };
-  });
+const part = fc.record({
+  text: text.map((one) => normalize(one)),
+  sender,
+  day,
+  isConversation: fc.boolean(),
+});
+const chunks = fc.array(part, { maxLength: 3 }).map((parts) => {
+  return parts.map((one, at) => ({ ...one, start: at * 10, length: 10 }));
 });
 const id = fc.integer({ min: 0, max: 12 }).map((number) => `mem_${number}`);
 const memory = fc.record({ id, createdAt: fc.integer({ min: 0, max: 5 }), chunks });

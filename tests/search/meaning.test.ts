@@ -124,6 +124,13 @@ describe('a search by words and meaning', () => {
     expect(search(question)[0]?.id).toBe('labelled');
   });
 
+  test('takes the labels of a conversation for speakers, however few chunks begin with them', () => {
+    const { add, search } = openLabelled();
+    add('talk', 'Ben: hello\nAna: it rains\nBen: the choir cooked\nAna: so I hear', 76);
+    add('other', 'the choir ate', 75);
+    expect(search('what food must never be cooked for Eve?')[0]?.id).toBe('talk');
+  });
+
   test('finds the memories of a date alone, but not by meaning alone', () => {
     const { index, search } = open({ rain: 10 });
     const day = Date.parse('2023-05-08') / 86_400_000;

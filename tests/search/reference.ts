@@ -19,6 +19,7 @@ type Chunk = {
   words: Word[];
   label: string;
   isTurn: boolean;
+  isConversation: boolean;
   sender: 'user' | 'model' | null;
   day: number | null;
 };
@@ -56,7 +57,7 @@ function dateFactor(chunk: Chunk | undefined, { dates }: Query, { date }: Search
 }
 
 function readChunk(id: string, chunk: IndexedMemory['chunks'][number]): Chunk {
-  const { start, length, text, sender = null, day = null } = chunk;
+  const { start, length, text, sender = null, day = null, isConversation = false } = chunk;
   const words = text.split('\n').flatMap((line) => {
     const colon = line.indexOf(':');
     const label = wordsIn(line.slice(0, Math.max(0, colon)), true);
@@ -67,14 +68,16 @@ function readChunk(id: string, chunk: IndexedMemory['chunks'][number]): Chunk {
   const end = words.findIndex(({ endsLabel }) => endsLabel);
   const first = words.slice(0, end + 1).filter(({ inLabel }) => inLabel);
   const label = first.map((word) => word.text).join(' ');
-  return { id, start, length, words, label, isTurn: text.includes(':'), sender, day };
+  const isTurn = text.includes(':');
+  return { id, start, length, words, label, isTurn, isConversation, sender, day };
 }
 
-/** A label that recurs less often names a topic, not a speaker. */
+/** Outside of a conversation, a label that recurs less often names a topic, not a speaker. */
 function markTurns(chunks: readonly Chunk[]): void {
   const labels = chunks.flatMap(({ isTurn, label }) => (isTurn ? [label] : []));
   for (const chunk of chunks) {
-    if (labels.filter((label) => label === chunk.label).length < 3) chunk.isTurn = false;
+    const count = labels.filter((label) => label === chunk.label).length;
+    if (count < 3 && !chunk.isConversation) chunk.isTurn = false;
   }
 }
 

@@ -32,12 +32,13 @@ test('the format changes with the tokens of a text and with the columns', () => 
   const index = indexOf(
     "Ana: I'd love a Café, ERR-4711!\nBen: 我喜欢北京 on 2024-05-01, running 1,000 km 👍",
     '"Dan": a quoted key',
+    'Eva: one\nFay: two\nEva: three\nFay: four',
     'user: Straße und Zürich?\nassistant: Example: step 1 tickets tiếng Việt กุ้งข้าว คน',
   );
   const digest = new Bun.CryptoHasher('sha256').update(index.toBytes()).digest('hex');
   expect({ indexFormat, digest }).toEqual({
-    indexFormat: 4,
-    digest: 'e9303dfc34406905f4b1db1e502cc738eedd490b898a9271329fbad06a331863',
+    indexFormat: 5,
+    digest: '84a70921717c496b4db068bbcf82cc860e782c5e0f0c6f573e5289b5ba4c126f',
   });
 });
 
