@@ -91,14 +91,14 @@ class AsyncTransport(threading.local):
 
     def __init__(self, given: httpx2.AsyncClient | None) -> None:
         self.is_own, self.http = given is None, given or httpx2.AsyncClient(mounts=DIRECT)
-        self.loop: asyncio.AbstractEventLoop | None = None
+        self.user: tuple[int, asyncio.AbstractEventLoop] | None = None
 
     def client(self) -> httpx2.AsyncClient:
-        loop = asyncio.get_running_loop()
-        if self.is_own and self.loop not in (None, loop) and not self.http.is_closed:
-            # A connection only works on the event loop that opened it.
+        user = os.getpid(), asyncio.get_running_loop()
+        if self.is_own and self.user not in (None, user) and not self.http.is_closed:
+            # A connection only works on the event loop that opened it, and fork() copies both.
             self.http = httpx2.AsyncClient(mounts=DIRECT)
-        self.loop = loop
+        self.user = user
         return self.http
 
     async def exchange(self, request: Request, timeout: float) -> Outcome:

@@ -14,8 +14,8 @@ import threading
 import time
 import unittest
 import warnings
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
 from datetime import date, datetime, timedelta, timezone
 from typing import Any
 from unittest import mock
@@ -24,6 +24,7 @@ import httpx2
 
 import memory_service
 from memory_service import AsyncMemory, InvalidRequestError, Memory, MemoryServiceError, Response
+from memory_service.types import ClientOptions
 
 from .fault_server import FaultServer, Reply
 
@@ -363,15 +364,23 @@ class Clients(unittest.TestCase):
     def test_a_forked_process_has_its_own_connections(self) -> None:
         keep = {**FOUND, "headers": {"Connection": "keep-alive"}}
         # The server does not answer a second request on a connection.
-        with FaultServer([keep]) as server, Memory(
-            api_key=KEY, base_url=server.url, timeout=5, max_retries=0
-        ) as memory:
-            memory.get("mem_1")
-            fork = multiprocessing.get_context("fork")
-            child = fork.Process(target=memory.get, args=("mem_1",))
-            child.start()
-            child.join()
-        self.assertEqual((child.exitcode, len(server.requests)), (0, 2))
+        fork, codes = multiprocessing.get_context("fork"), []
+        with FaultServer([keep]) as server, closing(asyncio.new_event_loop()) as loop:
+            options = ClientOptions(api_key=KEY, base_url=server.url, timeout=5, max_retries=0)
+            memory, on_loop = Memory(**options), AsyncMemory(**options)
+            calls: list[Callable[[], object]] = [
+                lambda: memory.get("mem_1"),
+                lambda: loop.run_until_complete(on_loop.get("mem_1")),
+            ]
+            for call in calls:
+                call()
+                child = fork.Process(target=call)
+                child.start()
+                child.join()
+                codes.append(child.exitcode)
+            memory.close()
+            loop.run_until_complete(on_loop.close())
+        self.assertEqual((codes, len(server.requests)), ([0, 0], 4))
 
     def test_a_client_that_is_not_closed_leaves_no_open_socket(self) -> None:
         keep = {"Connection": "keep-alive"}
