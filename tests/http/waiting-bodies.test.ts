@@ -124,13 +124,13 @@ test('a large body that takes more than two minutes to arrive gets a 400', async
   }
 });
 
-test('a large body that pauses after exactly 64 KiB reserves memory only once', async () => {
-  const first = 64 * 1024;
+test('a large body that pauses after exactly 64 KiB, and again, reserves memory only once', async () => {
+  const [first, second] = [64 * 1024, 10_000];
   const lines = ['Content-Type: application/json', `Content-Length: ${bodyBytes}`];
   const begin = head(server, 'POST', path, ...lines) + ' '.repeat(first);
   const record = JSON.stringify({ userId: 'u', data: { text: 'x' } });
-  const end = record.padStart(bodyBytes - first);
-  const { response } = await sendRaw(server, [begin, end], { pauseMs: 200 });
+  const end = record.padStart(bodyBytes - first - second);
+  const { response } = await sendRaw(server, [begin, ' '.repeat(second), end], { pauseMs: 200 });
   expect(response?.status).toBe(202);
 });
 
