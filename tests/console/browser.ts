@@ -18,46 +18,54 @@ export type Opened = {
   problems: string[];
 };
 
-/**
- * Starts a browser for the tests of a file. Each test must leave its pages without a problem. Tests
- * take turns with one page that forgets all in between, because a new one costs a second of CPU.
- */
-export function useBrowser() {
-  let browser: Browser | null = null;
-  let reused: Page | null = null;
-  let opened: Opened[] = [];
-  beforeAll(async () => {
-    if (executable === null) return;
-    browser = await chromium.launch({ executablePath: executable, args: ['--no-sandbox'] });
-  }, 60_000);
-  afterAll(() => browser?.close());
-  afterEach(async () => {
-    const problems = opened.flatMap((one) => one.problems);
-    for (const { page } of opened) {
-      if (page === reused) await forget(page);
-      else await page.context().close();
-    }
-    opened = [];
-    expect(problems).toEqual([]);
-  });
+let browser: Browser | null = null;
+/** Most tests take turns with one page, because a new one costs a second of CPU. */
+let reused: Page | null = null;
+let opened: Opened[] = [];
 
-  async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
-    if (browser === null) throw new Error('the browser has not started');
-    const context = await browser.newContext({ locale: 'en', timezoneId: 'UTC', ...options });
-    const page = await context.newPage();
-    page.setDefaultTimeout(60_000);
-    return page;
+beforeAll(async () => {
+  if (executable === null) return;
+  browser = await chromium.launch({ executablePath: executable, args: ['--no-sandbox'] });
+}, 60_000);
+afterAll(() => browser?.close());
+
+/** Each test must leave its pages without a problem. */
+afterEach(async () => {
+  const problems = opened.flatMap((one) => one.problems);
+  for (const { page } of opened) {
+    if (page === reused) await forget(page);
+    else await page.context().close();
   }
+  opened = [];
+  expect(problems).toEqual([]);
+});
 
-  /** Opens an address in a browser that knows nothing yet. */
-  return async (url: string, options?: BrowserContextOptions): Promise<Opened> => {
-    reused ??= await newPage();
-    const page = options === undefined ? reused : await newPage(options);
-    const one = { page, problems: watch(page, new URL(url).origin) };
-    opened.push(one);
-    await page.goto(url);
-    return one;
-  };
+async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
+  if (browser === null) throw new Error('the browser has not started');
+  const context = await browser.newContext({ locale: 'en', timezoneId: 'UTC', ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(60_000);
+  return page;
+}
+
+/** Opens an address in a browser that knows nothing yet. */
+export async function open(url: string, options?: BrowserContextOptions): Promise<Opened> {
+  reused ??= await newPage();
+  const page = options === undefined ? reused : await newPage(options);
+  const one = { page, problems: watch(page, new URL(url).origin) };
+  opened.push(one);
+  await page.goto(url);
+  return one;
+}
+
+const screen = { width: 1_280, height: 720 };
+
+/** Opens an address on a narrow screen with dark colors. */
+export async function openOnPhone(url: string): Promise<Opened> {
+  reused ??= await newPage();
+  await reused.setViewportSize({ width: 360, height: 740 });
+  await reused.emulateMedia({ colorScheme: 'dark' });
+  return open(url);
 }
 
 /** Leaves the page as a new one in a new context. */
@@ -66,7 +74,8 @@ async function forget(page: Page): Promise<void> {
   for (const other of context.pages()) if (other !== page) await other.close();
   await page.evaluate('localStorage.clear(), sessionStorage.clear()');
   await Promise.all([context.clearCookies(), context.clearPermissions(), page.unrouteAll()]);
-  await page.emulateMedia({ reducedMotion: null });
+  await page.emulateMedia({ reducedMotion: null, colorScheme: 'light' });
+  await page.setViewportSize(screen);
   await page.goto('about:blank');
   page.removeAllListeners();
 }
@@ -90,8 +99,10 @@ export async function expectAccessible(page: Page): Promise<void> {
   // Colors must not be in transition.
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.evaluate(axe);
-  const found: string[] = await page.evaluate(`axe.run().then(({ violations }) =>
-    violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`);
+  const found: string[] = await page.evaluate(`axe
+    .run({ resultTypes: ['violations'] })
+    .then(({ violations }) =>
+      violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`);
   expect(found).toEqual([]);
 }
 

@@ -2,11 +2,10 @@ import { describe, expect } from 'bun:test';
 import { startTestServer, withProject } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { importable } from '../support/writes.ts';
-import { expectAccessible, inBrowser, type Opened, tabTo, useBrowser } from './browser.ts';
+import { expectAccessible, inBrowser, type Opened, open, tabTo } from './browser.ts';
 
 /* The screens that show and give the service work: queue, additions, health. */
 
-const open = useBrowser();
 const server = await withProject();
 
 async function openScreen(name: string): Promise<Opened> {

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { documented } from '../support/document.ts';
 import { startTestServer, withProject } from '../support/server.ts';
-import { expectAccessible, inBrowser, tabTo, useBrowser } from './browser.ts';
+import { expectAccessible, inBrowser, open, openOnPhone, tabTo } from './browser.ts';
 
 /* How the pages are served, the API reference, and texts and keys that need care. */
 
-const open = useBrowser();
 const server = await withProject();
 
 const hostile = `<img src=x onerror="document.title='owned'"><script>alert(1)</script>\u202E&amp;`;
@@ -86,10 +85,7 @@ inBrowser('metadata that is not JSON is refused by its name', async () => {
 inBrowser('a phone of 360 pixels needs no scrolling to the side', async () => {
   const content = 'WithoutAnySpace'.repeat(40);
   const { id } = await server.client.save({ userId: content.slice(0, 256), content });
-  const { page } = await open(`${server.url}/console#key=${server.key}`, {
-    viewport: { width: 360, height: 740 },
-    colorScheme: 'dark',
-  });
+  const { page } = await openOnPhone(`${server.url}/console#key=${server.key}`);
   for (const hash of ['', 'users', `users/${content.slice(0, 256)}`, `memories/${id}`]) {
     await page.goto(`${server.url}/console#/${hash}`);
     await page.getByRole('heading', { level: 1 }).waitFor();
@@ -179,11 +175,7 @@ describe('The API reference at /docs', () => {
   );
 
   inBrowser('needs no scrolling to the side on a phone of 360 pixels', async () => {
-    const viewport = { width: 360, height: 740 };
-    const { page } = await open(`${server.url}/docs#ingestBatch`, {
-      viewport,
-      colorScheme: 'dark',
-    });
+    const { page } = await openOnPhone(`${server.url}/docs#ingestBatch`);
     await page.getByRole('form', { name: 'Try ingestBatch' }).waitFor();
     await page.getByText('Body: Ingest').click();
     await page.getByText('What holds for every request').click();

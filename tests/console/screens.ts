@@ -1,11 +1,10 @@
 import { describe, expect } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { withProject } from '../support/server.ts';
-import { expectAccessible, inBrowser, type Opened, tabTo, useBrowser } from './browser.ts';
+import { expectAccessible, inBrowser, type Opened, open, tabTo } from './browser.ts';
 
 /* Every screen of the console, by mouse and by keyboard. */
 
-const open = useBrowser();
 const server = await withProject();
 
 /** Opens a screen with a key, by default that of the project. */
