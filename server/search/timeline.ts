@@ -51,7 +51,8 @@ export function buildTimeline(memories: MemoryTable, table: ChunkTable): Timelin
 
 /**
  * Clears `isTurn` of chunks whose first label does not recur, because a speaker says more. In a
- * conversation, labels are speakers', however many chunks begin with each.
+ * conversation, labels are speakers', however many chunks begin with each. A label between two
+ * turns of one speaker is that of who answers.
  */
 function keepTurns({ flags, starts, ends, tokens }: Timeline): void {
   const labels = new Int32Array(flags.length);
@@ -62,11 +63,13 @@ function keepTurns({ flags, starts, ends, tokens }: Timeline): void {
     labels[rank] = label;
     counts.set(label, (counts.get(label) ?? 0) + 1);
   }
+  const isSpeaker = (rank: number) => (counts.get(labels[rank] ?? 0) ?? 0) >= minTurns;
   for (let rank = 0; rank < flags.length; rank += 1) {
     const flag = flags[rank] ?? 0;
-    const isSpeaker =
-      (flag & inConversation) !== 0 || (counts.get(labels[rank] ?? 0) ?? 0) >= minTurns;
-    if (!isSpeaker) flags[rank] = flag & ~isTurn;
+    if ((flag & (isTurn | inConversation)) !== isTurn) continue;
+    const isAnswer = isSpeaker(rank - 1) && labels[rank - 1] === labels[rank + 1];
+    if (isSpeaker(rank) || isAnswer) continue;
+    flags[rank] = flag & ~isTurn;
   }
 }
 

@@ -131,6 +131,17 @@ describe('a search by words and meaning', () => {
     expect(search('what food must never be cooked for Eve?')[0]?.id).toBe('talk');
   });
 
+  test('takes a label between two turns of one speaker for a speaker', () => {
+    const { add, search } = openLabelled();
+    add('other', 'the choir ate', 75);
+    for (const text of ['Me: hello', 'Me: what then?']) add(text, text, 85);
+    add('answer', 'Ben: the choir cooked', 76);
+    const question = 'what food must never be cooked for Eve?';
+    expect(search(question)[0]?.id).toBe('other');
+    add('next', 'Me: it rains', 85);
+    expect(search(question)[0]?.id).toBe('answer');
+  });
+
   test('finds the memories of a date alone, but not by meaning alone', () => {
     const { index, search } = open({ rain: 10 });
     const day = Date.parse('2023-05-08') / 86_400_000;

@@ -72,12 +72,18 @@ function readChunk(id: string, chunk: IndexedMemory['chunks'][number]): Chunk {
   return { id, start, length, words, label, isTurn, isConversation, sender, day };
 }
 
-/** Outside of a conversation, a label that recurs less often names a topic, not a speaker. */
+/**
+ * Outside of a conversation, a label that recurs less often names a topic, not a speaker, unless it
+ * is between two turns of one speaker.
+ */
 function markTurns(chunks: readonly Chunk[]): void {
-  const labels = chunks.flatMap(({ isTurn, label }) => (isTurn ? [label] : []));
-  for (const chunk of chunks) {
-    const count = labels.filter((label) => label === chunk.label).length;
-    if (count < 3 && !chunk.isConversation) chunk.isTurn = false;
+  const labels = chunks.map(({ isTurn, label }) => (isTurn ? label : null));
+  const isSpeaker = (label: string | null | undefined) =>
+    label !== null && labels.filter((one) => one === label).length >= 3;
+  for (const [rank, chunk] of chunks.entries()) {
+    const [before, own, after] = [-1, 0, 1].map((offset) => labels[rank + offset]);
+    const isAnswer = before === after && isSpeaker(before);
+    if (!isSpeaker(own) && !isAnswer && !chunk.isConversation) chunk.isTurn = false;
   }
 }
 
