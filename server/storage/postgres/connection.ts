@@ -1,7 +1,8 @@
 import { SQL } from 'bun';
 import type { Value } from '../engine.ts';
-import { citusSettings, isLoaded, planForValues } from './citus.ts';
+import { citusSettings } from './citus.ts';
 import { ConnectionLost, isRefusal, stateOf } from './errors.ts';
+import { checkServer, serviceSettings } from './settings.ts';
 
 /**
  * A connection to the database that opens on first use and reopens after a failure.
@@ -248,9 +249,7 @@ function createPool({ url, purpose, settings }: ConnectionOptions, onclose: () =
     onclose,
     connection: {
       application_name: `memory ${purpose}`,
-      lock_timeout: '5s',
-      idle_in_transaction_session_timeout: '15s',
-      client_min_messages: 'warning',
+      ...serviceSettings,
       ...settings,
       ...citusSettings,
     },
@@ -259,31 +258,6 @@ function createPool({ url, purpose, settings }: ConnectionOptions, onclose: () =
 
 function databaseOf(url: string): string {
   return decodeURIComponent(new URL(url).pathname.slice(1)) || 'postgres';
-}
-
-/**
- * Adds the schema's object id to the session's name in pg_stat_activity, because services in
- * several schemas may share a database. The schema's name is not used, because it may be too long.
- * The id of the schema `public` is not added.
- */
-const nameSchema = `set_config('application_name', concat_ws(' ',
-  current_setting('application_name'),
-  to_regnamespace(quote_ident(nullif(current_schema(), 'public')))::oid), false)`;
-
-/**
- * Rejects a standby, whose data may be outdated. Enables synchronous commit, because an
- * asynchronous commit can lose acknowledged writes.
- */
-async function checkServer(session: Bun.ReservedSQL): Promise<{ hasCitus: boolean }> {
-  const [server] = await session.unsafe(
-    `SELECT pg_is_in_recovery() AS "isStandby", current_setting('synchronous_commit') AS "commit",
-       ${isLoaded} AS "hasCitus", ${nameSchema}`,
-  );
-  if (server?.isStandby === true) throw new ConnectionLost('the server is a standby');
-  if (server?.commit === 'off') await session.unsafe('SET synchronous_commit = on');
-  const hasCitus = server?.hasCitus === true;
-  if (hasCitus) await session.unsafe(planForValues);
-  return { hasCitus };
 }
 
 /** Closes the pool without waiting, because `close` may never resolve if the server hangs. */
