@@ -2,10 +2,11 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { createTrigger, newWholeDatabase, postgresUrl, query } from '../support/postgres.ts';
+import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import { memory, newProject } from './fixtures.ts';
 
-/* The settings of the database user. */
+/* The settings and the privileges of the database user, and a database that admits no users. */
 
 let role: string;
 let database: Awaited<ReturnType<typeof newWholeDatabase>>;
@@ -76,4 +77,61 @@ test("servers share rate limits whatever the database user's isolation level is"
       expect(await first.reserveQuota?.(request)).toMatchObject({ available: 799 });
     }),
   );
+});
+
+test.each(['SELECT', 'INSERT'])(
+  'health() reports that %s has been revoked, and no write is tried',
+  async (privilege) => {
+    await (await openStorage(database.url)).close();
+    await query(database.url, `GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`);
+    await withStorage(async (storage) => {
+      const project = await newProject({ storage });
+      await query(database.url, `REVOKE ${privilege} ON memories FROM ${role}`);
+      const fault = await until(async () => (await storage.health()).fault);
+      expect(fault).toBe('the database user lacks privileges on tables: memories');
+      const error = await rejectionOf(project.save(memory()));
+      expect(error.message).toBe(`${fault}; nothing was stored`);
+      await query(database.url, `GRANT ${privilege} ON memories TO ${role}`);
+      await until(async () => (await storage.health()).fault === null);
+      await project.save(memory());
+    });
+  },
+);
+
+test('a write that lacks a privilege stores nothing', async () => {
+  await (await openStorage(database.url)).close();
+  await query(database.url, `GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`);
+  await withStorage(async (storage) => {
+    const project = await newProject({ storage });
+    await query(database.url, 'ALTER TABLE memories ENABLE ROW LEVEL SECURITY');
+    expect(await rejectionOf(project.save(memory()))).toMatchObject({
+      code: 'unavailable',
+      message: 'the database user lacks a privilege; nothing was stored',
+    });
+  });
+});
+
+test('a start without the privilege to create tables names it', async () => {
+  const { message } = await rejectionOf(openStorage(url));
+  expect(message).toMatch(/^the database user lacks a privilege: permission denied for schema/);
+});
+
+test('health() reports that the database admits no users, and no write is tried', async () => {
+  await own({});
+  await withStorage(async (storage) => {
+    const project = await newProject({ storage });
+    const base = await postgresUrl();
+    const admit = (isAdmitting: boolean) =>
+      query(base, `ALTER DATABASE ${database.name} ALLOW_CONNECTIONS ${isAdmitting}`);
+    await admit(false);
+    const end = `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1`;
+    await query(base, end, [database.name]);
+    const fault = 'the database is not accepting connections';
+    await until(async () => (await storage.health()).fault === fault);
+    const error = await rejectionOf(project.save(memory()));
+    expect(error).toMatchObject({ code: 'unavailable', message: `${fault}; nothing was stored` });
+    await admit(true);
+    await until(async () => (await storage.health()).fault === null);
+    await project.save(memory());
+  });
 });

@@ -1,5 +1,5 @@
 import type { StorageHealth } from '../types/maintenance.ts';
-import { type Connection, createConnection, statement } from './connection.ts';
+import { type Connection, createConnection, type Row, statement } from './connection.ts';
 import { faultOf, isLimitReached, isWriteFault } from './errors.ts';
 import { tableNames } from './migrate.ts';
 
@@ -9,11 +9,16 @@ const silentMs = 3_000;
 const silence = 'a connection to the database has not responded for three seconds';
 
 /** Looks the tables up in the catalog, without locking them. */
-const findMissing = statement(
-  `SELECT name FROM unnest(string_to_array($1, ' ')) AS name WHERE to_regclass(name) IS NULL`,
+const findUnusable = statement(
+  `SELECT name, to_regclass(name) IS NULL AS "isMissing"
+   FROM unnest(string_to_array($1, ' ')) AS name
+   WHERE (SELECT bool_and(has_table_privilege(CAST(to_regclass(name) AS oid), privilege))
+     FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS privilege) IS NOT TRUE`,
   [tableNames.join(' ')],
 );
 const write = statement(`UPDATE maintenance SET value = value + 1 WHERE name = 'probe'`);
+
+const namesOf = (tables: readonly Row[]) => tables.map(({ name }) => name).join(', ');
 
 /**
  * Tracks whether the database responds and accepts writes, so that /health can respond at once.
@@ -28,9 +33,12 @@ export function createHealth(url: string, watched: readonly Connection[]) {
   let isProbing = false;
 
   async function readFault(): Promise<string | null> {
-    const [missing = []] = await connection.run([findMissing], probeWithinMs);
-    if (missing.length === 0) return null;
-    return `tables are missing from the database: ${missing.map(({ name }) => name).join(', ')}`;
+    const [unusable = []] = await connection.run([findUnusable], probeWithinMs);
+    if (unusable.length === 0) return null;
+    const missing = unusable.filter(({ isMissing }) => isMissing);
+    return missing.length > 0
+      ? `tables are missing from the database: ${namesOf(missing)}`
+      : `the database user lacks privileges on tables: ${namesOf(unusable)}`;
   }
 
   /**
