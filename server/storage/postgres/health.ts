@@ -17,6 +17,12 @@ const findUnusable = statement(
   [tableNames.join(' ')],
 );
 const write = statement(`UPDATE maintenance SET value = value + 1 WHERE name = 'probe'`);
+/**
+ * Fails on a full disk, where `write` still succeeds on a page with free space: the rows do not fit
+ * into the memory of the session, and take up about one megabyte in a temporary file.
+ */
+const useSpace = statement('SELECT count(*) FROM generate_series(1, 50000)');
+const smallMemory = { work_mem: '64kB' };
 
 const namesOf = (tables: readonly Row[]) => tables.map(({ name }) => name).join(', ');
 
@@ -26,7 +32,11 @@ const namesOf = (tables: readonly Row[]) => tables.map(({ name }) => name).join(
  * warning, because its statement may be slow.
  */
 export function createHealth(url: string, watched: readonly Connection[]) {
-  const connection: Connection = createConnection({ url, purpose: 'health' });
+  const connection: Connection = createConnection({
+    url,
+    purpose: 'health',
+    settings: smallMemory,
+  });
   let fault: string | null = null;
   let writeFault: string | null = null;
   let warning: string | null = null;
@@ -60,7 +70,7 @@ export function createHealth(url: string, watched: readonly Connection[]) {
     try {
       fault = await readFaultAgain();
       warning = null;
-      if (writeFault !== null) await connection.run([write], probeWithinMs);
+      if (writeFault !== null) await connection.run([useSpace, write], probeWithinMs);
       writeFault = null;
     } catch (error) {
       warning = null;
