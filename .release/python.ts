@@ -6,21 +6,24 @@ import { readManifest, root } from './staging.ts';
 
 /**
  * Builds the wheels and the source distributions of the Python SDK and of the adapters in Python,
- * in a virtual environment with the build backend that pyproject.toml pins. The same contents
- * produce the same bytes. Needs Python and a package index.
+ * with the build backend that pyproject.toml pins. The same contents produce the same bytes. Needs
+ * Python and a package index.
  */
 export async function packPython(dist: string): Promise<string[]> {
   const { version } = await readManifest('package.json');
   const folder = await mkdtemp(join(tmpdir(), 'memory-python-'));
   try {
-    const python = join(folder, 'env/bin/python');
-    await $`${process.env.PYTHON ?? 'python3'} -m venv ${join(folder, 'env')}`.quiet();
+    const python = process.env.PYTHON ?? 'python3';
     const [backend] = (await readProject('sdk/python'))['build-system'].requires;
-    await $`${python} -m pip install --quiet ${backend}`.quiet();
+    const modules = join(folder, 'modules');
+    await $`${python} -m pip install --quiet --target ${modules} ${backend}`.quiet();
     const made: string[] = [];
     for (const source of ['sdk/python', ...adapters()]) {
       await stage(join(folder, source), source, version);
-      await $`${python} -m hatchling build -d ${dist}`.cwd(join(folder, source)).quiet();
+      await $`${python} -m hatchling build -d ${dist}`
+        .env({ ...process.env, PYTHONPATH: modules })
+        .cwd(join(folder, source))
+        .quiet();
       const name = (await readProject(source)).project.name.replaceAll('-', '_');
       made.push(join(dist, `${name}-${version}-py3-none-any.whl`));
       made.push(join(dist, `${name}-${version}.tar.gz`));
