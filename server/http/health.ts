@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia';
 import type { Health } from '../../sdk/contract/status.ts';
+import { ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { QueueState } from '../storage/types/tasks.ts';
 import { sendJson } from './response.ts';
@@ -33,13 +34,18 @@ export function createHealth(services: Services, work: () => Promise<Work>): () 
       return { status: 'ok', ...about, ...counts, ...(warning !== null && { message: warning }) };
     } catch (error) {
       const { fault } = await storage.health();
-      const message = threads.fault() ?? fault ?? 'the database does not respond';
+      const message = threads.fault() ?? fault ?? reasonOf(error);
       report(message, error);
       const embeddings = { model, pending: 0 };
       const unknown = { pending: 0, oldestPendingSeconds: null, embeddings };
       return { status: 'failing', ...about, ...unknown, message };
     }
   };
+}
+
+function reasonOf(error: unknown): string {
+  const isKnown = error instanceof ServiceError && error.code === 'unavailable';
+  return isKnown ? error.message : 'the database does not respond';
 }
 
 /** Counts the queued tasks and the memories without vectors. */

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, expect, test } from 'bun:test';
 import { openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { endSessions, newWholeDatabase, postgresUrl, query } from '../support/postgres.ts';
+import { startTestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { memory, newProject, type Project } from './fixtures.ts';
 
@@ -128,4 +129,20 @@ test('a lost read connection is reopened while reads use the other one', async (
     return (await countSessions('server')) === 2;
   };
   await until(isRestored, { what: 'the second session' });
+});
+
+test('/health names the limit if only the threads that count the queue cannot connect', async () => {
+  const server = await startTestServer({}, [], { databaseUrl: url });
+  try {
+    await setLimit(0);
+    await endSessions(database.url, 'memory reader');
+    const message = 'the database has no free connections';
+    const seen = async () => {
+      const response = await fetch(`${server.url}/health`);
+      return response.status === 503 && (await response.text()).includes(`"message":"${message}"`);
+    };
+    expect(await until(seen, { what: 'the limit as the message' })).toBe(true);
+  } finally {
+    await server.stop();
+  }
 });
