@@ -364,7 +364,8 @@ class Clients(unittest.TestCase):
     def test_a_forked_process_has_its_own_connections(self) -> None:
         keep = {**FOUND, "headers": {"Connection": "keep-alive"}}
         # The server does not answer a second request on a connection.
-        fork, codes = multiprocessing.get_context("fork"), []
+        fork = multiprocessing.get_context("fork")
+        codes: list[int | None] = []
         with FaultServer([keep]) as server, closing(asyncio.new_event_loop()) as loop:
             options = ClientOptions(api_key=KEY, base_url=server.url, timeout=5, max_retries=0)
             memory, on_loop = Memory(**options), AsyncMemory(**options)

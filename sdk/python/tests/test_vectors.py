@@ -38,7 +38,8 @@ Vector = dict[str, Any]
 def read_vectors(path: Path) -> Iterator[Vector]:
     content = json.loads(path.read_text())
     for case in content["cases"]:
-        for row in content["groups"][case["forEach"]] if "forEach" in case else [{}]:
+        rows: list[Vector] = content["groups"][case["forEach"]] if "forEach" in case else [{}]
+        for row in rows:
             vector: Vector = json.loads(filled(json.dumps(case), row))
             replies = content.get("replies", {})
             server = [replies[one] if isinstance(one, str) else one for one in vector["server"]]
