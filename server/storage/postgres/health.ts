@@ -16,6 +16,12 @@ const findUnusable = statement(
      FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS privilege) IS NOT TRUE`,
   [tableNames.join(' ')],
 );
+/** A server's COMMIT waits without limit for a synchronous standby that is away. */
+const findUnconfirmed = statement(
+  `SELECT 1 AS one FROM pg_stat_activity
+   WHERE datname = current_database() AND usename = current_user AND wait_event = 'SyncRep'
+     AND clock_timestamp() - query_start > interval '3 seconds' LIMIT 1`,
+);
 const write = statement(`UPDATE maintenance SET value = value + 1 WHERE name = 'probe'`);
 /**
  * Fails on a full disk, where `write` still succeeds on a page with free space: the rows do not fit
@@ -43,7 +49,9 @@ export function createHealth(url: string, watched: readonly Connection[]) {
   let isProbing = false;
 
   async function readFault(): Promise<string | null> {
-    const [unusable = []] = await connection.run([findUnusable], probeWithinMs);
+    const reads = [findUnusable, findUnconfirmed];
+    const [unusable = [], unconfirmed = []] = await connection.run(reads, probeWithinMs);
+    if (unconfirmed.length > 0) return 'no synchronous standby confirms writes';
     if (unusable.length === 0) return null;
     const missing = unusable.filter(({ isMissing }) => isMissing);
     return missing.length > 0
