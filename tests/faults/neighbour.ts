@@ -8,7 +8,7 @@ import type { Figures, Harness, Run, Violations } from './harness.ts';
 import { createKey, createTarget, type Target } from './target.ts';
 import { toolCall } from './traffic/bodies.ts';
 import { eventOf, fewMemories, fewUsers, heavyUser, kinds, words } from './traffic/kinds.ts';
-import { type Order, type Sender, startSender } from './traffic/sender.ts';
+import { startSender } from './traffic/sender.ts';
 
 const phaseMs = { quick: 1_500, full: 20_000 };
 const idleMs = { quick: 700, full: 5_000 };
@@ -70,7 +70,6 @@ function each(of: (name: (typeof names)[number]) => number): Latencies {
 async function run({ seed, tier, variants, random, violations }: Run): Promise<Figures> {
   await using target = createTarget({ variants, env: { MEMORY_RATE_LIMIT: rateLimit } });
   await target.start();
-  using sender = startSender();
   const key = await createKey(`sqlite:${target.path}`, 'neighbour');
   const documentId = await fillHeavyProject({ url: target.url, key }, random);
   await expectDrained(target, 60_000, violations);
@@ -80,7 +79,7 @@ async function run({ seed, tier, variants, random, violations }: Run): Promise<F
     await waitUntilIdle(target, idleWithinMs[tier]);
     idle.push(await measureP99(target, idleMs[tier], 'idle', violations));
     const order = { url: target.url, key, kind, seed, perSecond, documentId };
-    busy[kind] = await measureBusy(target, sender, order, { tier, violations });
+    busy[kind] = await measureBusy(target, order, tier, violations);
     if (!target.running()) throw new Error(`the server exited during ${kind}`);
   }
   const typical = each((name) => median(idle.map((p99) => p99[name])));
@@ -94,17 +93,16 @@ type Busy = { p99: Latencies; sent: string };
 
 async function measureBusy(
   target: Target,
-  sender: Sender,
-  order: Order & { kind: string },
-  { tier, violations }: Pick<Run, 'tier' | 'violations'>,
+  order: Parameters<typeof startSender>[0],
+  tier: Run['tier'],
+  violations: Violations,
 ): Promise<Busy> {
   let best = each(() => Number.POSITIVE_INFINITY);
   let sent = '';
   for (let round = 0; round < rounds; round += 1) {
-    const answered = sender.send(order);
+    const sender = await startSender(order);
     const p99 = await measureP99(target, phaseMs[tier], order.kind, violations);
-    sender.stop();
-    const tally = Object.entries(await answered).map(([status, n]) => `${n} × ${status}`);
+    const tally = Object.entries(await sender.stop()).map(([status, n]) => `${n} × ${status}`);
     const before = best;
     best = each((name) => Math.min(before[name], p99[name]));
     const idleAfterMs = await waitUntilIdle(target, idleWithinMs[tier]);

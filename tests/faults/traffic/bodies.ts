@@ -3,25 +3,20 @@ const bytes = 5 * 1024 * 1024;
 const messageBytes = 1024 * 1024;
 const keyCount = 420_000;
 const oversizedBytes = 64 * 1024 * 1024;
-const mcpPath = '/mcp/users/m';
-
-/** A request. A `chunked` body has no length. */
-export type Request = { method: string; path: string; bytes?: Uint8Array; chunked?: true };
 
 /**
  * `status` is the expected status, unless the service is overloaded. `concurrent` is the number of
- * requests to send at the same time, if it is not the usual one.
+ * requests to send at the same time, if it is not the usual one. A `chunked` body has no length.
  */
-export type Body = Request & { status: number; concurrent?: number };
+export type Body = {
+  path: string;
+  bytes: Uint8Array;
+  status: number;
+  concurrent?: number;
+  chunked?: true;
+};
 
-/** A POST request with this text, which the service must reject. */
-function refused(text: string, path = '/v1/ingest/document'): Body {
-  return { ...post(path, text), status: 400 };
-}
-
-export function post(path: string, text: string): Request {
-  return { method: 'POST', path, bytes: new TextEncoder().encode(text) };
-}
+const encoder = new TextEncoder();
 
 /**
  * Bodies over the size limit, and bodies within it that are expensive to parse, validate or
@@ -40,14 +35,14 @@ export const hostileBodies: Record<string, () => Body> = {
   mcpArray: () => {
     const call = JSON.stringify(toolCall('list_memories', {}));
     const count = Math.floor(messageBytes / (call.length + 1)) - 1;
-    return refused(`[${Array(count).fill(call).join()}]`, mcpPath);
+    return { ...message([]), bytes: encoder.encode(`[${Array(count).fill(call).join()}]`) };
   },
   mcpText: () => ({ ...saveCall(messageBytes - 1_000), concurrent: 40 }),
   // A message of this size does not wait for other bodies before it is read.
   mcpMessages: () => ({ ...saveCall(65_000), concurrent: 250 }),
   mcpValues: () => {
     const metadata = { a: Array(190_000).fill(0) };
-    return message(toolCall('save_memory', { content: 'x', metadata }));
+    return { ...message(toolCall('save_memory', { content: 'x', metadata })), status: 200 };
   },
 };
 
@@ -57,20 +52,26 @@ export function toolCall(name: string, args: object): object {
 
 function saveCall(length: number): Body {
   const content = 'x'.repeat(length);
-  return message(toolCall('save_memory', { content }));
+  return { ...message(toolCall('save_memory', { content })), status: 200 };
 }
 
 /** Reads a memory of the user. */
 export function getCall(userId: string, id: string): Body {
-  return message(toolCall('get_memory', { id }), `/mcp/users/${userId}`);
+  return { ...message(toolCall('get_memory', { id }), userId), status: 200 };
 }
 
-function message(json: unknown, path = mcpPath): Body {
-  return { ...refused(JSON.stringify(json), path), status: 200 };
+/** A message to /mcp that the service must reject. */
+function message(json: unknown, userId = 'm'): Body {
+  return { path: `/mcp/users/${userId}`, bytes: encoder.encode(JSON.stringify(json)), status: 400 };
+}
+
+function refused(text: string): Body {
+  return { path: '/v1/ingest/document', bytes: encoder.encode(text), status: 400 };
 }
 
 function tooLarge(): Body {
-  return { ...refused(' '.repeat(oversizedBytes)), status: 413 };
+  const bytes = new Uint8Array(oversizedBytes).fill(32);
+  return { path: '/v1/ingest/document', bytes, status: 413 };
 }
 
 function around(head: string, fill: (room: number) => string): Body {

@@ -1,14 +1,16 @@
 import type { Random } from '../../support/random.ts';
-import { hostileBodies, post, type Request, toolCall } from './bodies.ts';
+import { hostileBodies, toolCall } from './bodies.ts';
 
 /** Expensive requests that a project may send within its rate limit. */
 export type Kind = {
   concurrency: number;
   /** Sends as fast as the service responds, which the rate limit permits for a while. */
   isUnpaced?: true;
-  /** Called once for each phase. */
+  /** Called once in each process that sends requests. */
   requests(random: Random, documentId: string): (index: number) => Request;
 };
+
+export type Request = { method: string; path: string; body?: Uint8Array | string };
 
 export const heavyUser = 'heavy';
 export const fewUsers = 600;
@@ -44,11 +46,21 @@ export const kinds: Record<string, Kind> = {
     isUnpaced: true,
     requests: (random) => () => tool('search_memories', { query: words(random, queryWords) }),
   },
+  mcpArrays: { concurrency: 4, requests: () => () => callsInOne },
 };
 
+const mcpPath = `/mcp/users/${heavyUser}`;
+
 function tool(name: string, args: object): Request {
-  return post(`/mcp/users/${heavyUser}`, JSON.stringify(toolCall(name, args)));
+  return { method: 'POST', path: mcpPath, body: JSON.stringify(toolCall(name, args)) };
 }
+
+const listAll = toolCall('list_memories', { limit: 100 });
+const callsInOne: Request = {
+  method: 'POST',
+  path: mcpPath,
+  body: JSON.stringify(Array(100).fill(listAll)),
+};
 
 function get(path: string): Request {
   return { method: 'GET', path };
@@ -63,7 +75,7 @@ function erase(userId: string): Request {
 }
 
 function batch(items: object[]): Request {
-  return post('/v1/ingest/batch', JSON.stringify({ items }));
+  return { method: 'POST', path: '/v1/ingest/batch', body: JSON.stringify({ items }) };
 }
 
 function eventsOf(random: Random): object[] {
@@ -80,7 +92,10 @@ function denseBodies(): (index: number) => Request {
   const bodies = Object.values(hostileBodies)
     .map((make) => make())
     .filter(({ status }) => status === 400);
-  return (index) => bodies[index % bodies.length] ?? get('/');
+  return (index) => {
+    const { path, bytes } = bodies[index % bodies.length] ?? { path: '/', bytes: '' };
+    return { method: 'POST', path, body: bytes };
+  };
 }
 
 export function words(random: Random, count: number): string {
