@@ -80,7 +80,7 @@ test.concurrent.each(['2/60', '2/120'])(
 
 test.concurrent('the summary counts the documents that are still processing', async () => {
   await using busy = statusProxy(server, () => processing);
-  using folder = foldersFor(memory)('docs', { 'a.md': 'a', 'b.md': 'b' });
+  using folder = foldersFor(memory)('slow-docs', { 'a.md': 'a', 'b.md': 'b' });
   const ran = await folder.ingest(['.', '--timeout', '1s'], { env: busy.env });
   expectRan(ran, 8, '2 accepted, 0 complete, 2 still processing, 0 failed.\n');
 });

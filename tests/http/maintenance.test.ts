@@ -45,7 +45,8 @@ test('a running server deletes and counts memories soon after they have expired'
   await server.client.save({ userId: 'u', content: 'kept' });
   expect(await storedMemories()).toBe(2);
   await until(async () => (await storedMemories()) === 1, { what: 'the deletion' });
-  await until(async () => (await counted()) === before + 1, { what: 'the count' });
+  // Servers of other files in the process share the count.
+  await until(async () => (await counted()) > before, { what: 'the count' });
 });
 
 test('a running server stores the last use of a key again and again', async () => {
