@@ -16,8 +16,6 @@ export type Body = {
   chunked?: true;
 };
 
-const encoder = new TextEncoder();
-
 /**
  * Bodies over the size limit, and bodies within it that are expensive to parse, validate or
  * allocate. They are sent to an ingest endpoint, because these have the highest limit, and to /mcp.
@@ -35,14 +33,14 @@ export const hostileBodies: Record<string, () => Body> = {
   mcpArray: () => {
     const call = JSON.stringify(toolCall('list_memories', {}));
     const count = Math.floor(messageBytes / (call.length + 1)) - 1;
-    return { ...message([]), bytes: encoder.encode(`[${Array(count).fill(call).join()}]`) };
+    return refused(`[${Array(count).fill(call).join()}]`, mcpPath('m'));
   },
   mcpText: () => ({ ...saveCall(messageBytes - 1_000), concurrent: 40 }),
   // A message of this size does not wait for other bodies before it is read.
   mcpMessages: () => ({ ...saveCall(65_000), concurrent: 250 }),
   mcpValues: () => {
     const metadata = { a: Array(190_000).fill(0) };
-    return { ...message(toolCall('save_memory', { content: 'x', metadata })), status: 200 };
+    return message(toolCall('save_memory', { content: 'x', metadata }));
   },
 };
 
@@ -52,21 +50,22 @@ export function toolCall(name: string, args: object): object {
 
 function saveCall(length: number): Body {
   const content = 'x'.repeat(length);
-  return { ...message(toolCall('save_memory', { content })), status: 200 };
+  return message(toolCall('save_memory', { content }));
 }
 
 /** Reads a memory of the user. */
 export function getCall(userId: string, id: string): Body {
-  return { ...message(toolCall('get_memory', { id }), userId), status: 200 };
+  return message(toolCall('get_memory', { id }), userId);
 }
 
-/** A message to /mcp that the service must reject. */
+const mcpPath = (userId: string) => `/mcp/users/${userId}`;
+
 function message(json: unknown, userId = 'm'): Body {
-  return { path: `/mcp/users/${userId}`, bytes: encoder.encode(JSON.stringify(json)), status: 400 };
+  return { ...refused(JSON.stringify(json), mcpPath(userId)), status: 200 };
 }
 
-function refused(text: string): Body {
-  return { path: '/v1/ingest/document', bytes: encoder.encode(text), status: 400 };
+function refused(text: string, path = '/v1/ingest/document'): Body {
+  return { path, bytes: new TextEncoder().encode(text), status: 400 };
 }
 
 function tooLarge(): Body {
