@@ -1,10 +1,10 @@
 import { fstatSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { limits } from '../sdk/contract/limits.ts';
+import { exactNumber, holdsInexact, inexactNumber } from '../sdk/contract/numbers.ts';
 import type { Metadata } from '../sdk/index.ts';
 import { Argument, InvalidArgumentError, Option } from './commander.ts';
 import { usageError } from './errors.ts';
-import { holdsSoLarge, soLarge } from './terminal/json.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
 /* Options shared by several commands, and the parsers of their values. */
@@ -180,13 +180,13 @@ export function addMetadata(pair: string, previous: Metadata | undefined): Metad
 function parseValue(json: string): Metadata[string] {
   let value: Metadata[string];
   try {
-    value = JSON.parse(json);
+    value = JSON.parse(json, exactNumber);
   } catch {
     throw new InvalidArgumentError(
       `The value after := must be JSON, as in count:=3 or tags:='["a"]'.`,
     );
   }
-  if (holdsSoLarge(value)) throw new InvalidArgumentError(`It ${soLarge}.`);
+  if (holdsInexact(value)) throw new InvalidArgumentError(`It ${inexactNumber}.`);
   return value;
 }
 

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
+import { exactNumber, holdsInexact, inexactNumber } from '../../sdk/contract/numbers.ts';
 import type { RecordType } from '../../sdk/index.ts';
 import { errorText } from '../errors.ts';
-import { holdsSoLarge, isObject, soLarge } from '../terminal/json.ts';
+import { isObject } from '../terminal/json.ts';
 
 /** Where a record comes from: a line of JSON Lines, an item of a JSON array, or a file. */
 export type Where = { line?: number; item?: number; file?: string };
@@ -32,8 +33,8 @@ export function parseRecord(
   if (tooLong) return rejected('payload_too_large', 'the line is longer than 32 MiB');
   if (!isUtf8(bytes)) return rejected('invalid_text', 'is not UTF-8 text');
   try {
-    const item: unknown = JSON.parse(text);
-    if (holdsSoLarge(item)) return rejected('invalid_request', soLarge);
+    const item: unknown = JSON.parse(text, exactNumber);
+    if (holdsInexact(item)) return rejected('invalid_request', inexactNumber);
     return { where, text, item: recordOf(item, type) };
   } catch (error) {
     const reason = errorText(error).replace(/^JSON Parse error: /, '');

@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { exactNumber, holdsInexact, inexactNumber } from '../../sdk/contract/numbers.ts';
 import { CliError, ExitWith, errorCode, errorText, exitCodes } from '../errors.ts';
-import { holdsSoLarge, jsonSyntaxError, soLarge } from './json.ts';
+import { jsonSyntaxError } from './json.ts';
 import { note, type Terminal } from './terminal.ts';
 import { escapeControls, quoted } from './text.ts';
 
@@ -68,13 +69,13 @@ export async function parseJson(source: AsyncIterable<Uint8Array>, path: string)
   const text = await readText(source, path);
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(text, exactNumber);
   } catch (error) {
     const why = (await jsonSyntaxError(text, { disallowComments: true })) ?? errorText(error);
     throw new CliError('invalid_json', `${inputName(path)} is not valid JSON: ${why}.`);
   }
-  if (!holdsSoLarge(value)) return value;
-  throw new CliError('invalid_request', `${inputName(path)} ${soLarge}.`);
+  if (!holdsInexact(value)) return value;
+  throw new CliError('invalid_request', `${inputName(path)} ${inexactNumber}.`);
 }
 
 export function inputName(path: string): string {

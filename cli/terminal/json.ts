@@ -1,14 +1,5 @@
 import type { ParseError, ParseOptions } from 'jsonc-parser';
 
-/** The service's wording. The CLI checks this itself: JSON.stringify() turns Infinity into null. */
-export const soLarge = 'must not contain a number outside the range of a double';
-
-/** Whether `value` contains a non-finite number: 1e400 is valid JSON but parses to Infinity. */
-export function holdsSoLarge(value: unknown): boolean {
-  if (typeof value === 'number') return !Number.isFinite(value);
-  return typeof value === 'object' && value !== null && Object.values(value).some(holdsSoLarge);
-}
-
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 import { Kind, type SchemaOptions, type TSchema, Type, TypeRegistry } from '@sinclair/typebox';
 import { limits } from './limits.ts';
+import { inexactNumber } from './numbers.ts';
 import { firstMs, isDate, isRepresentable, isRfc3339, lastMs, pointInTimeMs } from './times.ts';
 
 /*
@@ -182,8 +183,7 @@ function jsonProblem(value: unknown, level: number, budget: { values: number }):
   if (budget.values < 0) return tooLong; // mutate-ignore constant: each value takes two bytes
   if (typeof value === 'string') return unstorable(value);
   // 1e400 is valid JSON, but JSON.parse returns Infinity, and JSON.stringify writes it as null.
-  if (typeof value === 'number' && !Number.isFinite(value))
-    return 'must not contain a number outside the range of a double';
+  if (typeof value === 'number' && !Number.isFinite(value)) return inexactNumber;
   if (typeof value !== 'object' || value === null) return null;
   if (level > limits.metadataLevels) return `must be at most ${limits.metadataLevels} levels deep`;
   const isList = Array.isArray(value);

@@ -1,3 +1,4 @@
+import { exactNumber } from '../../sdk/contract/numbers.ts';
 import { ServiceError } from '../errors.ts';
 import type { Admission } from '../threads/admission.ts';
 import { mapYielding, yieldToEventLoop } from '../threads/event-loop.ts';
@@ -40,7 +41,7 @@ export function createBodyReader(admission: Admission, maxBodyBytes: number) {
         releases.set(request, await admission.admit({ projectId, size, waitingSize: 1 }));
       });
       received.set(request, bytes.length);
-      return parseJson(bytes, scan.end());
+      return parseJson(bytes, scan);
     },
     release(request: Request): void {
       free(request);
@@ -178,26 +179,35 @@ function tooLarge(maxBytes: number): ServiceError {
   return new ServiceError('payload_too_large', `the body must be at most ${maxBytes} bytes`);
 }
 
-async function parseJson(bytes: Uint8Array, items: Range[] | null): Promise<unknown> {
+type Reviver = typeof exactNumber;
+
+async function parseJson(bytes: Uint8Array, scan: JsonScan): Promise<unknown> {
+  const items = scan.end();
+  const reviver = scan.hasLongNumber ? exactNumber : undefined;
   if (bytes.length === 0) throw invalidBody('the request body is empty; send JSON');
   // mutate-ignore removal: affects only speed
-  if (bytes.length <= largeBytes) return parse(bytes);
-  const body = items === null ? parse(bytes) : { items: await parseItems(bytes, items) };
+  if (bytes.length <= largeBytes) return parse(bytes, reviver);
+  const body =
+    items === null ? parse(bytes, reviver) : { items: await parseItems(bytes, items, reviver) };
   await yieldToEventLoop();
   return body;
 }
 
-async function parseItems(bytes: Uint8Array, items: Range[]): Promise<unknown[]> {
+async function parseItems(
+  bytes: Uint8Array,
+  items: Range[],
+  reviver: Reviver | undefined,
+): Promise<unknown[]> {
   // mutate-ignore constant: a list of items has at least one range
   const [[begin, end] = [0, 0], ...more] = items;
   const blank = bytes.subarray(begin, end).every((byte) => byte <= 0x20);
   if (blank && more.length === 0) return [];
-  return mapYielding(items, ([begin, end]) => parse(bytes.subarray(begin, end)));
+  return mapYielding(items, ([begin, end]) => parse(bytes.subarray(begin, end), reviver));
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function parse(bytes: Uint8Array): unknown {
+function parse(bytes: Uint8Array, reviver: Reviver | undefined): unknown {
   let text: string;
   try {
     text = utf8.decode(bytes);
@@ -205,7 +215,7 @@ function parse(bytes: Uint8Array): unknown {
     throw invalidBody('the request body is not valid UTF-8');
   }
   try {
-    return JSON.parse(text);
+    return JSON.parse(text, reviver);
   } catch {
     // The parser's message is not returned, because it may contain parts of the body.
     throw invalidBody('the request body is not valid JSON');

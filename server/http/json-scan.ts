@@ -22,12 +22,17 @@ const space = 0x20;
 const tab = 0x09;
 const newline = 0x0a;
 const carriageReturn = 0x0d;
+const zero = 0x30;
+const nine = 0x39;
 
 /** A lookup table: 1 for quotes and for the structural characters of JSON. */
 const isStructural = new Uint8Array(256);
 for (const byte of [quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace]) {
   isStructural[byte] = 1;
 }
+
+/** Every whole number with fewer digits is exact as a double. */
+const inexactDigits = 16;
 
 const batchStart = /^[ \t\r\n]*\{[ \t\r\n]*"items"[ \t\r\n]*:[ \t\r\n]*\[/;
 /** A batch body is parsed as a whole if white space makes its start longer than this. */
@@ -42,6 +47,8 @@ const batchStartBytes = 256;
  * const items = scan.end();
  */
 export class JsonScan {
+  /** Whether there is a number with so many digits that a double may not hold all of them. */
+  hasLongNumber = false;
   /** The first bytes, buffered until they show whether this is a batch body. */
   #head: Buffer | null = Buffer.alloc(0);
   #scanned = 0;
@@ -49,6 +56,8 @@ export class JsonScan {
   #isEscaped = false;
   /** Whether an array or object has begun and is empty so far. */
   #isOpened = false;
+  /** The number of digits directly before this byte. */
+  #digits = 0;
   #depth = 0;
   #values = 1;
   #fields = 0;
@@ -98,8 +107,13 @@ export class JsonScan {
     const { length } = bytes;
     for (let at = 0; at < length; at += 1) {
       const byte = bytes[at] ?? 0;
-      if (this.#inString) at = this.#passString(bytes, at);
-      else if (isStructural[byte] === 1 || this.#isOpened || this.#itemsEnded) {
+      if (this.#inString) {
+        at = this.#passString(bytes, at);
+        continue;
+      }
+      this.#digits = byte >= zero && byte <= nine ? this.#digits + 1 : 0;
+      if (this.#digits === inexactDigits) this.hasLongNumber = true;
+      if (isStructural[byte] === 1 || this.#isOpened || this.#itemsEnded) {
         this.#readStructural(byte, this.#scanned + at);
       }
     }

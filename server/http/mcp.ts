@@ -2,6 +2,7 @@ import { Elysia } from 'elysia';
 import type { ErrorBody, ErrorCode } from '../../sdk/contract/errors.ts';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { limits } from '../../sdk/contract/limits.ts';
+import { holdsInexact, inexactNumber } from '../../sdk/contract/numbers.ts';
 import { badRequest, ServiceError } from '../errors.ts';
 import type { Auth } from './auth.ts';
 import { type Caller, withBoundUser } from './authenticate.ts';
@@ -34,6 +35,7 @@ export function mcp({ reading: auth }: Auth, services: RouteServices) {
     if (Array.isArray(body)) {
       throw badRequest('', 'JSON-RPC batches are not supported; send each message in its own POST');
     }
+    if (holdsInexact(body)) throw badRequest('', inexactNumber);
     const userId = userOf();
     waitLonger(request);
     const requestId = String(set.headers[headerNames.requestId]);

@@ -38,7 +38,7 @@ const expiry = 'Use a duration such as 90d, 12h or 30m, or a future date such as
 const once = 'It can be given only once, and must not be empty.';
 const metadata = '-m, --metadata <key=value>';
 const jsonValue = `The value after := must be JSON, as in count:=3 or tags:='["a"]'.`;
-const inRange = 'It must not contain a number outside the range of a double.';
+const inRange = 'It must not contain a number that a double cannot hold; use a string.';
 const notNone = 'none cannot be combined with key=value.';
 const version = 'It must be a version number as shown by memory get, 1 or higher.';
 const duration = 'Use a duration such as 90s, 5m, 12h or 30d.';
@@ -53,7 +53,7 @@ const moreTimes = ['2026-05-08T10:00:00', '2026-02-30T10:00:00Z', '0000-01-01T00
 test.each([
   ['save text', metadata, 'Use key=value or key:=json.', ['x']],
   ['save text', metadata, jsonValue, ['x:=y']],
-  ['save text', metadata, inRange, ['x:=1e400']],
+  ['save text', metadata, inRange, ['x:=1e400', 'x:=[9007199254740993]']],
   ['save text -m x=1', metadata, 'Each key can be given only once.', ['x=2']],
   ['save text', '--expires <time>', expiry, [...invalidExpiries, ...moreExpiries]],
   ['save text', '--occurred <time>', pointInTime, [...invalidTimes, ...moreTimes]],

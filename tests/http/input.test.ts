@@ -162,10 +162,31 @@ test('every invalid field is listed, with the first one in the message', async (
   expect(message).toBe(`${details?.[0]?.field}: ${details?.[0]?.message}`);
 });
 
-test('a number outside the range of a double is rejected, and nothing was stored', async () => {
-  const body = `{"userId":"${userId}","content":"x","metadata":{"n":1e400}}`;
-  expectInvalid(await askRaw(server, 'POST', '/v1/memories', body), 'metadata');
-  expect((await getPage(server, userId)).items).toEqual([]);
+test.each(['1e400', '9007199254740993', '[-1234567890123456789]'])(
+  'the number %s, which a double cannot hold, is rejected, and nothing was stored',
+  async (n) => {
+    const body = `{"userId":"${userId}","content":"x","metadata":{"n":${n}}}`;
+    expectInvalid(await askRaw(server, 'POST', '/v1/memories', body), 'metadata');
+    expect((await getPage(server, userId)).items).toEqual([]);
+  },
+);
+
+test('numbers with many digits are accepted if they are returned unchanged', async () => {
+  const numbers = '[9007199254740992,-1234567890123456800,0.1234567890123456,12345678901234567e10]';
+  const body = `{"userId":"${newUser()}","content":"x","metadata":{"n":${numbers}}}`;
+  const answer = await askRaw(server, 'POST', '/v1/memories', body);
+  expect(answer.body).toMatchObject({ metadata: { n: JSON.parse(numbers) } });
+});
+
+test('a record of a batch fails alone if it contains a number that a double cannot hold', async () => {
+  const record = (n: string) => `{"type":"event","userId":"u","data":{"name":"paid","order":${n}}}`;
+  // A large body is parsed item by item.
+  for (const spaces of [0, 70_000]) {
+    const padding = ' '.repeat(spaces);
+    const body = `{"items":[${record('12345678901234567')},${padding}${record('1')}]}`;
+    const answer = await askRaw(server, 'POST', '/v1/ingest/batch', body);
+    expect(answer.body).toMatchObject({ accepted: 1, failed: [{ index: 0 }] });
+  }
 });
 
 describe('PATCH /v1/memories/:id', async () => {

@@ -20,7 +20,7 @@ const contract = 'sdk/contract/';
 /** The parts of the contract that do not need TypeBox at run time. */
 const plainContract =
   'sdk/contract/errors.ts sdk/contract/headers.ts sdk/contract/limits.ts ' +
-  'sdk/contract/operations.ts sdk/contract/times.ts';
+  'sdk/contract/numbers.ts sdk/contract/operations.ts sdk/contract/times.ts';
 const typebox = '@sinclair/typebox @sinclair/typebox/';
 const backends = 'server/storage/sqlite/ server/storage/postgres/';
 /** What the storage receives and returns. */
@@ -43,7 +43,7 @@ const pure =
   'server/embeddings/vector.ts server/embeddings/weights.ts server/embeddings/wordpiece.ts ' +
   'server/memory/ server/search/';
 /** The modules that every folder of the CLI may import. */
-const terminal = 'cli/terminal/ cli/errors.ts node:';
+const terminal = 'cli/terminal/ cli/errors.ts sdk/contract/numbers.ts node:';
 const frameworks =
   '@anthropic-ai/sdk @anthropic-ai/sdk/ ai ai/test @langchain/langgraph-checkpoint';
 
@@ -71,7 +71,7 @@ const table: Row[] = [
   { from: 'cli/commands/mcp-clients.ts', may: `${terminal} jsonc-parser` },
   {
     from: 'cli/',
-    may: 'commander sdk/index.ts server/errors.ts cli/ package.json node:',
+    may: `${terminal} commander sdk/index.ts server/errors.ts cli/ package.json`,
     types: `@commander-js/extra-typings ${contract}`,
     late: 'server/main.ts server/admin.ts sdk/contract/validate.ts server/mcp/tools/stdio.ts',
   },

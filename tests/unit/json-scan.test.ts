@@ -55,6 +55,24 @@ describe('fields', () => {
 });
 
 test.each([
+  ['1234567890123456', true],
+  ['[-1234567890123456789,2]', true],
+  ['123456789012345,6', false],
+  ['"1234567890123456"', false],
+  ['{"12345678":12345678}', false],
+])('%s contains a long number: %p', (text, expected) => {
+  for (const pieceBytes of [1, 5, 1_000]) {
+    const scan = new JsonScan();
+    const bytes = new TextEncoder().encode(text);
+    for (let at = 0; at < bytes.length; at += pieceBytes) {
+      scan.push(bytes.subarray(at, at + pieceBytes));
+    }
+    scan.end();
+    expect(scan.hasLongNumber).toBe(expected);
+  }
+});
+
+test.each([
   '"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["',
   `"\\"${'['.repeat(40)}"`,
   `"\\\\\\"${'{'.repeat(40)}"`,

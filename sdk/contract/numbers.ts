@@ -1,0 +1,24 @@
+/** The problem of 1e400, and of a whole number such as 2^53 + 1. */
+export const inexactNumber = 'must not contain a number that a double cannot hold; use a string';
+
+/**
+ * A reviver for JSON.parse. Replaces a whole number of which a double loses digits with Infinity,
+ * which JSON.parse also returns for 1e400, so that validation rejects both.
+ */
+export function exactNumber(
+  _name: string,
+  value: unknown,
+  { source = '' }: { source?: string } = {},
+): unknown {
+  const isWhole = typeof value === 'number' && /^-?\d{16,}$/.test(source);
+  return isWhole && String(value) !== source ? Number.POSITIVE_INFINITY : value;
+}
+
+/**
+ * Whether a value that was parsed with `exactNumber` contains a number that a double cannot hold.
+ * Check this before the value is sent on as JSON: JSON.stringify() turns Infinity into null.
+ */
+export function holdsInexact(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value);
+  return typeof value === 'object' && value !== null && Object.values(value).some(holdsInexact);
+}
