@@ -19,9 +19,9 @@ afterEach(async () => {
   await database.drop();
 });
 
-/** Rejects all connections as a database server does while it starts. */
-function startStarting(): { stop(): void } {
-  const fields = ['SFATAL', 'VFATAL', 'C57P03', 'Mthe database system is starting up'];
+/** Rejects all connections with this error. */
+function startRejecting(state: string, message: string): { stop(): void } {
+  const fields = ['SFATAL', 'VFATAL', `C${state}`, `M${message}`];
   const body = Buffer.from(`${fields.join('\0')}\0\0`);
   const header = Buffer.from([69, 0, 0, 0, 4 + body.length]);
   const listener = Bun.listen({
@@ -39,7 +39,11 @@ function startStarting(): { stop(): void } {
 
 test.each([
   ['refuses connections', 'Failed to connect', () => ({ stop() {} })],
-  ['is starting', 'the database system is starting up', startStarting],
+  [
+    'is starting',
+    'the database system is starting up',
+    () => startRejecting('57P03', 'the database system is starting up'),
+  ],
 ])('a start waits while the database %s', async (_, reason, begin) => {
   proxy.refuse();
   const state = begin();
@@ -59,6 +63,29 @@ test('a start fails with the cause if the database stays unreachable', async () 
   proxy.refuse();
   const error = await rejectionOf(openStorage(proxy.url, { startWithinMs: 300 }));
   expect(error.message).toBe('the database cannot be reached: Failed to connect');
+});
+
+test('a start says that a pooler which rejects the settings is not supported', async () => {
+  proxy.refuse();
+  const detail = 'unsupported startup parameter: client_min_messages';
+  const pooler = startRejecting('08P01', detail);
+  const { message } = await rejectionOf(openStorage(proxy.url));
+  pooler.stop();
+  expect(message).toContain('connection poolers are not supported');
+  expect(message).toContain(detail);
+});
+
+test('a pooler that drops the settings is rejected before any table is created', async () => {
+  const pooler = proxyTo(database.url, (_, bytes) => {
+    const at = bytes.indexOf('lock_timeout\0');
+    // Without an effect, but just as long.
+    if (at > 0) bytes.write('a.b_timeout_', at);
+  });
+  const { message } = await rejectionOf(openStorage(pooler.url));
+  pooler.stop();
+  expect(message).toContain('connection poolers are not supported');
+  const tables = 'SELECT 1 FROM pg_tables WHERE schemaname = current_schema()';
+  expect(await query(database.url, tables)).toEqual([]);
 });
 
 test('health() reports a missing table until it is back, and no write is tried', async () => {

@@ -14,6 +14,7 @@ const sessionEnded = /^(080(?!01|06)|25P03|57P0|58|F0|XX|40003)/;
 /** SQLSTATE codes that Citus reports if the coordinator cannot reach a worker. */
 const partLost = /^080(01|06)/;
 
+export const noPoolers = 'connection poolers are not supported';
 const conflict = 'the write conflicted with concurrent writes';
 
 /** Failures of the database, by SQLSTATE code. The failed statement stored nothing. */
@@ -26,6 +27,7 @@ const faults: [state: RegExp, fault: string][] = [
   [/^55P03/, 'the database is busy with another write for the same user'],
   [/^57014/, 'the database canceled the statement'],
   [partLost, 'part of the database cannot be reached'],
+  [/^08P01/, `the settings of the session were rejected; ${noPoolers}`],
   [/^(55000|57P03|08)/, 'the database is not accepting connections'],
   [/^(40001|40P01)/, conflict],
   [/^28/, 'the database rejected the user name or password'],

@@ -1,5 +1,5 @@
 import { isLoaded, planForValues } from './citus.ts';
-import { ConnectionLost } from './errors.ts';
+import { ConnectionLost, noPoolers } from './errors.ts';
 
 /* What every session sets and checks when it is opened. */
 
@@ -30,15 +30,20 @@ const nameSchema = `set_config('application_name', concat_ws(' ',
   to_regnamespace(quote_ident(nullif(current_schema(), 'public')))::oid), false)`;
 
 /**
- * Rejects a standby, whose data may be outdated. Enables synchronous commit, because an
- * asynchronous commit can lose acknowledged writes.
+ * Rejects a standby, whose data may be outdated, and a connection pooler, which may drop all
+ * settings, even the schema. Enables synchronous commit, because an asynchronous commit can lose
+ * acknowledged writes.
  */
 export async function checkServer(session: Bun.ReservedSQL): Promise<{ hasCitus: boolean }> {
   const [server] = await session.unsafe(
     `SELECT pg_is_in_recovery() AS "isStandby", current_setting('synchronous_commit') AS "commit",
-       ${isLoaded} AS "hasCitus", ${nameSchema}, ${turnOffTransactionTimeout}`,
+       current_setting('lock_timeout') AS "lockTimeout", ${isLoaded} AS "hasCitus",
+       ${nameSchema}, ${turnOffTransactionTimeout}`,
   );
   if (server?.isStandby === true) throw new ConnectionLost('the server is a standby');
+  if (server?.lockTimeout !== serviceSettings.lock_timeout) {
+    throw new ConnectionLost(`the settings of the session were dropped; ${noPoolers}`);
+  }
   if (server?.commit === 'off') await session.unsafe('SET synchronous_commit = on');
   const hasCitus = server?.hasCitus === true;
   if (hasCitus) await session.unsafe(planForValues);
