@@ -102,7 +102,7 @@ test.each([
   ['serve', 'postgres://me@127.0.0.1:1/x?password=secret'],
 ])('memory %s does not print the password of the unreachable %s', async (command, nowhere) => {
   const { code, stdout, stderr } = await memory([...command.split(' '), '--database', nowhere]);
-  expect(stdout + stderr).toContain('the database cannot be reached');
+  expect(stdout + stderr).toContain('the database cannot be reached: Failed to connect');
   expect(stdout + stderr).not.toContain('secret');
   expect(code).toBe(1);
 });

@@ -2,7 +2,7 @@ import { aboutRows, ok, unfinishedCopyFound } from '../../findings.ts';
 import type { Finding } from '../../types/admin.ts';
 import { readWorkerCommits } from '../citus.ts';
 import { type Connection, createConnection, query } from '../connection.ts';
-import { faultOf } from '../errors.ts';
+import { cannotOpen } from '../errors.ts';
 import { isUnfinishedCopy, readVersion, schemaVersion } from '../migrate.ts';
 import { inSnapshot } from '../tx.ts';
 
@@ -11,8 +11,8 @@ export async function diagnose(url: string, now: number): Promise<Finding[]> {
   try {
     return await look(connection, now);
   } catch (error) {
-    const found =
-      faultOf(error) ?? (error instanceof Error ? error.message : 'the database cannot be read');
+    const cause = cannotOpen(error);
+    const found = cause instanceof Error ? cause.message : 'the database cannot be read';
     const advice =
       'check that PostgreSQL is running and that the host, user, password and database name are correct';
     return [{ name: 'database', level: 'failure', found, advice }];
@@ -132,7 +132,7 @@ function aboutConnections({ used, max }: Settings): Finding {
   const found = `${used} of ${max} in use`;
   // mutate-ignore boundary: one connection more
   if (used < 0.8 * max) return ok('connections', found);
-  const advice = 'raise max_connections, run fewer servers, or use a connection pooler';
+  const advice = 'raise max_connections, or run fewer servers';
   return { name: 'connections', level: 'warning', found, advice };
 }
 
