@@ -25,6 +25,8 @@ export type Surroundings = {
   tickMs?: number;
   /** Replaces the wall clock. */
   now?: () => number;
+  /** With what each write to stdout fails. */
+  unprinted?: Error;
   /** Called with each piece of output to stdout or stderr. */
   onOutput?: (text: string) => void;
 };
@@ -76,6 +78,7 @@ export function testTerminal(ran: Ran, around: Surroundings = {}): Terminal {
     columns: terminal ?? 80,
     color: around.color ?? false,
     async write(data) {
+      if (name === 'stdout' && around.unprinted) throw around.unprinted;
       const text = typeof data === 'string' ? data : Buffer.from(data).toString('latin1');
       ran[name] += text;
       around.onOutput?.(text);

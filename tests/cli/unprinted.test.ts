@@ -1,115 +1,79 @@
 import { Database } from 'bun:sqlite';
-import { describe, expect, test } from 'bun:test';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { temporaryFolder } from '../support/folder.ts';
-import { withProject } from '../support/server.ts';
-import { expectRan, memory } from './command.ts';
+import { afterAll, describe, expect, test } from 'bun:test';
+import { OutputClosed } from '../../cli/terminal/process-output.ts';
+import { withFolder } from '../support/folder.ts';
+import { expectRan, withMemory } from './command.ts';
+import { foldersFor } from './folder.ts';
 import { startService } from './service.ts';
-import { shellAt } from './shell.ts';
 
-/* A command completes its work even if its output is closed or the disk is full. */
+/*
+ * A command completes its work even if its output is closed or the disk is full. process.test.ts
+ * runs commands with such an output.
+ */
 
-const server = await withProject();
+const { server, memory } = await withMemory();
+const inFolder = foldersFor(memory);
 
-const shell = shellAt(server);
+const closed = new OutputClosed();
+const full = new Error('ENOSPC: no space left on device, write');
 
-/** Runs a command whose stdout is a pipe without a reader. */
-async function unread(command: string, env: Record<string, string> = {}) {
-  const line = `exec 3> >(true); wait $!; { ${command}; } >&3`;
-  const { code, stderr } = await shell(line, env).ended;
-  return { code, stderr };
-}
+const folder = withFolder();
+const damaged = folder.file('damaged.db');
+await memory(['keys', 'create', '--database', damaged]);
+using database = new Database(damaged);
+database.run(`INSERT INTO snapshots (project_id, user_id, data) VALUES (1, 'eve', x'')`);
+const failing = startService(() => Response.json({ status: 'failing' }, { status: 503 }));
+afterAll(() => failing[Symbol.asyncDispose]());
 
-const toFullDisk = (command: string, env: Record<string, string> = {}) =>
-  shell(`${command} >/dev/full`, env).ended;
+const texts = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`many/${at}.md`, `${at}`]));
+const accepted = /^12 accepted, 0 failed\.\n$/;
+const thenFull = '12 accepted, 0 failed.\nError: ENOSPC';
 
-describe('memory ingest document', () => {
-  const count = 12;
+test.each([
+  ['closed', closed, ['many'], 0, accepted],
+  ['closed: JSON', closed, ['many', '--json'], 0, accepted],
+  ['closed, and a file fails', closed, ['many', 'none.md'], 1, '12 accepted, 1 failed.\n'],
+  ['full', full, ['many'], 1, thenFull],
+  ['full: JSON', full, ['many', '--json'], 1, thenFull],
+])(
+  'memory ingest document stores all if stdout is %s',
+  async (userId, unprinted, argv, code, said) => {
+    using folder = inFolder(userId, texts);
+    expectRan(await folder.ingest(argv, { unprinted }), code, said);
+    expect((await server.client.list({ userId })).items).toHaveLength(12);
+  },
+);
 
-  function folderOf(userId: string) {
-    const folder = temporaryFolder();
-    mkdirSync(folder.file('many'));
-    for (let at = 0; at < count; at += 1) writeFileSync(folder.file(`many/${at}.md`), `text ${at}`);
-    const stored = async () => (await server.client.list({ userId })).items.length;
-    const command = `cd ${folder.path}; $MEMORY ingest document --user ${userId} many`;
-    return { ...folder, stored, command };
-  }
-
-  test.each(['', ' --json'])(
-    'continues if the pipe is closed: exit 0, all are stored%s',
-    async (as) => {
-      using folder = folderOf(`left${as.trim()}`);
-      expect(await unread(folder.command + as)).toEqual({
-        code: 0,
-        stderr: `${count} accepted, 0 failed.\n`,
-      });
-      expect(await folder.stored()).toBe(count);
-    },
-  );
-
-  test('still fails if a file fails and the pipe is closed', async () => {
-    using folder = folderOf('bad');
-    expectRan(await unread(`${folder.command} none.md`), 1, `${count} accepted, 1 failed.\n`);
-  });
-
-  test.each(['', ' --json'])(
-    'continues if the disk is full, and reports the full disk: exit 1%s',
-    async (as) => {
-      using folder = folderOf(`full${as.trim()}`);
-      const ran = await toFullDisk(folder.command + as);
-      expectRan(ran, 1, `${count} accepted, 0 failed.\nError: ENOSPC`);
-      expect(await folder.stored()).toBe(count);
-    },
-  );
-});
-
-describe('a failure keeps its exit code if stdout is closed', () => {
-  const bad = `printf '%s\\n' '{}' |`;
-  test.each([
-    ['of a batch', `${bad} $MEMORY ingest batch - --json`, 1],
-    ['of a dry run', `${bad} $MEMORY ingest batch - --dry-run`, 1],
-    ['of an import', `${bad} $MEMORY import -`, 1],
-  ])('%s', async (_, command, code) => {
-    expect((await unread(command)).code).toBe(code);
-  });
-
-  test.each(['', ' --json'])('of a wait%s', async (as) => {
-    expect((await unread(`$MEMORY wait mem_1 mem_2${as}`)).code).toBe(3);
-  });
-
-  test.each(['', ' --json'])('of a health check%s', async (as) => {
-    await using failing = startService(() => Response.json({ status: 'failing' }, { status: 503 }));
-    expect((await unread(`$MEMORY health${as}`, failing.env)).code).toBe(1);
-  });
-
-  test.each(['', ' --json'])('of doctor%s', async (as) => {
-    using folder = temporaryFolder();
-    const path = folder.file('new.db');
-    await memory(['keys', 'create', '--database', path]);
-    const database = new Database(path);
-    database.run(`INSERT INTO snapshots (project_id, user_id, data) VALUES (1, 'eve', x'')`);
-    database.close();
-    expect((await unread(`$MEMORY doctor --database ${path}${as}`)).code).toBe(1);
-  });
+test.each([
+  ['ingest batch - --json', 1],
+  ['ingest batch - --dry-run', 1],
+  ['import -', 1],
+  ['wait mem_1 mem_2', 3],
+  ['wait mem_1 mem_2 --json', 3],
+  ['health', 1],
+  ['health --json', 1],
+  ['doctor', 1],
+  ['doctor --json', 1],
+])('a failure of memory %s keeps its exit code %d if stdout is closed', async (line, code) => {
+  const env = { MEMORY_DATABASE_URL: damaged, ...(line.startsWith('health') && failing.env) };
+  const around = { stdin: '{}\n', unprinted: closed, env };
+  expect((await memory(line.split(' '), around)).code).toBe(code);
 });
 
 describe('a full disk: stderr reports what was created', () => {
-  test.each(['', ' --json', ' --wait'])('a queued record%s', async (as) => {
-    const user = `queued${as.trim()}`;
-    const command = `echo text | $MEMORY ingest document --user ${user} -${as}`;
-    const ran = await toFullDisk(command);
-    const { items } = await server.client.list({ userId: user });
+  test.each(['', '--json', '--wait'])('a queued record %s', async (flag) => {
+    const userId = `queued${flag}`;
+    const argv = ['ingest', 'document', '--user', userId, '-', flag].filter(Boolean);
+    const ran = await memory(argv, { stdin: 'text', unprinted: full });
+    const { items } = await server.client.list({ userId });
     expectRan(ran, 1, `memory wait ${items[0]?.id}\n`, 'Error: ENOSPC');
   });
 
   test('the id of a key', async () => {
-    using folder = temporaryFolder();
-    const database = `sqlite:${folder.file('new.db')}`;
-    const { code, stderr } = await toFullDisk(`$MEMORY keys create --database ${database}`);
-    expect(code).toBe(1);
-    const listed = await memory(['keys', 'list', '--json', '--database', database]);
-    const [{ id = '' } = {}] = JSON.parse(listed.stdout).items;
-    expect(stderr).toContain(`Created key ${id} in project default.`);
-    expect(stderr).not.toMatch(/mk_\w{16}/);
+    const database = ['--database', folder.file('new.db')];
+    const ran = await memory(['keys', 'create', ...database], { unprinted: full });
+    const { stdout } = await memory(['keys', 'list', '--json', ...database]);
+    expectRan(ran, 1, `Created key ${JSON.parse(stdout).items[0]?.id} in project default.`);
+    expect(ran.stderr).not.toMatch(/mk_\w{16}/);
   });
 });
