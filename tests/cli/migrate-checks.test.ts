@@ -1,4 +1,3 @@
-import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { OutputClosed } from '../../cli/terminal/process-output.ts';
@@ -70,24 +69,19 @@ describe('--verify', async () => {
     },
   );
 
-  test('detects a missing row and an extra row', async () => {
+  test('detects a missing row and an extra row, in both directions and if stdout is closed', async () => {
     await query(target.url, `UPDATE users SET user_id = 'eva' WHERE user_id = 'ben'`);
     const { code, stdout } = await verify();
     expect(code).toBe(1);
     expect(stdout).toMatch(/^users\tother\t1\t1\tdifferent$/m);
     await query(target.url, `DELETE FROM users WHERE user_id = 'eva'`);
     expect((await verify()).stdout).toMatch(/^users\tother\t1\t0\tdifferent$/m);
-  });
-
-  test.each(['', '--json'])('fails even if stdout is closed %s', async (as) => {
-    await query(target.url, `UPDATE users SET user_id = 'eva' WHERE user_id = 'ben'`);
-    const onOutput = () => {
-      throw new OutputClosed();
-    };
-    const flags = ['--verify', as].filter(Boolean);
-    const { code } = await memory(migrating(source, target.url, ...flags), { onOutput });
-    await query(target.url, `UPDATE users SET user_id = 'ben' WHERE user_id = 'eva'`);
-    expect(code).toBe(1);
+    const back = migrating(target.url, source, '--verify');
+    expect((await memory(back)).stdout).toMatch(/^users\tother\t0\t1\tdifferent$/m);
+    const unprinted = new OutputClosed();
+    for (const flags of [[], ['--json']]) {
+      expect((await memory([...back, ...flags], { unprinted })).code).toBe(1);
+    }
   });
 
   test.each(['source', 'target'])('names a project that only the %s has', async (side) => {
@@ -98,23 +92,6 @@ describe('--verify', async () => {
     expectRan(ran, 1, 'Error: The databases differ.');
     expect(ran.stdout).toMatch(/^projects\textra\t[01]\t[01]\tdifferent$/m);
   });
-});
-
-test('a changed byte in an SQLite database is detected, and the database is not served', async () => {
-  await using from = await newDatabase();
-  await migrate(source, from.url);
-  const back = folder.file('changed.db');
-  await migrate(from.url, `sqlite:${back}`);
-  const db = new Database(back);
-  db.run(`UPDATE memories SET content = content || '.' WHERE id = 'mem_m-7'`);
-  db.close(true);
-  const { code, stdout } = await memory(
-    migrating(from.url, `sqlite:${back}`, '--verify', '--json'),
-  );
-  const report = JSON.parse(stdout);
-  const different = report.items.filter(({ isEqual }: { isEqual: boolean }) => !isEqual);
-  expect(different).toMatchObject([{ table: 'memories', project: 'default' }]);
-  expect(code).toBe(1);
 });
 
 describe('memory migrate is rejected', () => {

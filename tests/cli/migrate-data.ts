@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { openAdmin } from '../../server/admin.ts';
 import { send, startTestServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
 import { importable } from '../support/writes.ts';
 import { memory, type Surroundings } from './command.ts';
 
@@ -81,6 +82,11 @@ export async function fill(service: TestServer, keys: Keys, memories: number): P
   await request(service, keys.other, 'POST', '/v1/memories', {
     body: { userId: 'ben', content: 'of another project: lantern' },
   });
+  await whenIdle(service);
+}
+
+export async function whenIdle({ client }: TestServer): Promise<void> {
+  await until(async () => (await client.health()).pending === 0, { what: 'an empty queue' });
 }
 
 /** The external ids of records of several users, in the order in which they were accepted. */
