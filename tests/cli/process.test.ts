@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { closeSync, constants, openSync, readFileSync } from 'node:fs';
+import { processOutput } from '../../cli/terminal/process-output.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { startChild, startServing } from '../support/process.ts';
 import { until } from '../support/until.ts';
-import { event, expectRan, withMemory } from './command.ts';
+import { event, withMemory } from './command.ts';
 import { program, shellAt } from './shell.ts';
 
 /* Tests that require a separate process: pipes, signals and exit codes. */
@@ -72,17 +73,14 @@ print(process_count)`;
     },
   );
 
-  test('a full disk is reported, exit 1', async () => {
-    expectRan(await shell(`$MEMORY list --user ${userId} > /dev/full`).ended, 1, 'ENOSPC');
-  });
-
   test.each([
-    ['a failure with stdout on a full disk', '$MEMORY get mem_1 --json >/dev/full', 3],
-    ['a failure with a closed stdout', '(sleep 0.2; $MEMORY get mem_1 --json) | true', 3],
-  ])('%s: reported on stderr', async (_, line, code) => {
+    ['a full disk', `$MEMORY list --user ${userId} > /dev/full`, 1, 'ENOSPC'],
+    ['a failure with stdout on a full disk', '$MEMORY get mem_1 --json >/dev/full', 3, ''],
+    ['a failure with a closed stdout', '(sleep 0.2; $MEMORY get mem_1 --json) | true', 3, ''],
+  ])('%s is reported on stderr', async (_, line, code, reason) => {
     const { stdout, stderr } = await shell(`${line}; echo "\${PIPESTATUS[0]}"`).ended;
     expect(stdout).toBe(`${code}\n`);
-    expect(stderr).toStartWith('Error: ');
+    expect(stderr).toStartWith(`Error: ${reason}`);
     expect(stderr).not.toContain('process-output');
     expect(stderr).not.toContain('Bun v');
   });
@@ -101,8 +99,8 @@ print(process_count)`;
     }
     const line = `printf '%s' '${record}' >${fifo} & $MEMORY ingest support ${fifo}`;
     expect(await shell(line).ended).toMatchObject({ code: 0 });
-    const event = JSON.stringify({ type: 'event', userId: 'fifo', data: { name: 'x' } });
-    const { stderr } = await shell(`$MEMORY ingest batch <(printf '%s' '${event}')`).ended;
+    const one = event('fifo', 'x');
+    const { stderr } = await shell(`$MEMORY ingest batch <(printf '%s' '${one}')`).ended;
     expect(stderr).toBe('1 accepted, 0 failed.\n');
   });
 
@@ -135,6 +133,7 @@ function onTerminal(args: string[], folder: { path: string }, more: Record<strin
   const child = Bun.spawn([...program, ...args], {
     env: { PATH: process.env.PATH, HOME: folder.path, TERM: 'xterm', ...more },
     terminal: {
+      cols: 200,
       data: (_, shown) => {
         screen += new TextDecoder().decode(shown);
       },
@@ -210,4 +209,22 @@ test.each([
   await shows('See: ');
   expect(screen().includes('\u001b[31mError:')).toBe(isColored);
   expect(await child.exited).toBe(2);
+});
+
+test('the help fills a wide terminal', async () => {
+  using folder = temporaryFolder();
+  const { child, shows } = onTerminal(['keys', '--help'], folder);
+  await shows('API keys in the database. Works whether or not the server is running.');
+  expect(await child.exited).toBe(0);
+});
+
+test('concurrent writes are written whole and in order', async () => {
+  using folder = temporaryFolder();
+  const path = folder.file('output');
+  const fd = openSync(path, 'w');
+  const output = processOutput(fd, () => ({}));
+  const pieces = Array.from({ length: 1_000 }, (_, index) => `${index}\n`);
+  await Promise.all(pieces.map((piece) => output.write(piece)));
+  closeSync(fd);
+  expect(readFileSync(path, 'utf8')).toBe(pieces.join(''));
 });
