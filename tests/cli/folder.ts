@@ -16,12 +16,12 @@ export function foldersFor(memory: ReturnType<typeof memoryAt>) {
       }
     };
     write(files);
-    return {
-      ...folder,
-      write,
-      ingest: (argv: string[], around: Surroundings = {}) =>
-        memory(['ingest', 'document', '--user', userId, ...argv], { cwd: folder.path, ...around }),
-    };
+    const ingest = (argv: string[], around: Surroundings = {}) =>
+      memory(['ingest', 'document', '--user', userId, ...argv], { cwd: folder.path, ...around });
+    /** Returns the data of the record that a file would be. */
+    const read = async (name: string) =>
+      JSON.parse(lines((await ingest([name, '--dry-run', '--json'])).stdout)[0] ?? '').data;
+    return { ...folder, write, ingest, read };
   };
 }
 
