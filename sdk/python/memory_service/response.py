@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import sys
@@ -56,7 +55,7 @@ def no_response(
 ) -> errors.MemoryServiceError:
     url = urlsplit(request.url)
     origin = f"{url.scheme}://{url.netloc}"
-    if isinstance(error, (httpx2.TimeoutException, asyncio.TimeoutError)):
+    if isinstance(error, (httpx2.TimeoutException, TimeoutError)):
         message = f"{origin} did not respond in time"
         return errors.ServiceTimeoutError(message, code="timeout", **facts)
     root = root_of(error)

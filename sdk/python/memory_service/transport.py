@@ -15,6 +15,7 @@ import weakref
 from collections.abc import Awaitable
 from typing import Protocol, TypeVar
 
+import anyio
 import httpx2
 
 from .request import Request
@@ -102,13 +103,14 @@ class AsyncTransport(threading.local):
         return self.http
 
     async def exchange(self, request: Request, timeout: float) -> Outcome:
-        sending = self.client().request(
-            request.method, request.url, headers=request.headers, content=request.content,
-            timeout=None, follow_redirects=False,
-        )
         try:
-            response = await asyncio.wait_for(sending, timeout)
-        except (httpx2.HTTPError, OSError, UnicodeError, asyncio.TimeoutError) as error:
+            # Before Python 3.12, asyncio.wait_for can ignore the cancellation of its task.
+            with anyio.fail_after(timeout):
+                response = await self.client().request(
+                    request.method, request.url, headers=request.headers, content=request.content,
+                    timeout=None, follow_redirects=False,
+                )
+        except (httpx2.HTTPError, OSError, UnicodeError) as error:
             return error
         body = response.content.decode(errors="replace")
         return Reply(response.status_code, response.headers, body)

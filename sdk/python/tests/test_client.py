@@ -421,6 +421,24 @@ class Clients(unittest.TestCase):
 
         asyncio.run(main())
 
+    def test_a_cancellation_is_not_lost_when_the_response_arrives_at_the_same_time(self) -> None:
+        async def main() -> None:
+            def answer(_: httpx2.Request) -> httpx2.Response:
+                call.cancel()
+                return httpx2.Response(200, json=MEMORY)
+
+            async def get() -> None:
+                await memory.get("mem_1")
+                await asyncio.sleep(0)
+
+            http = httpx2.AsyncClient(transport=httpx2.MockTransport(answer))
+            async with AsyncMemory(api_key=KEY, http_client=http) as memory:
+                call = asyncio.create_task(get())
+                with self.assertRaises(asyncio.CancelledError):
+                    await call
+
+        asyncio.run(main())
+
     def test_an_async_client_can_be_used_on_several_event_loops(self) -> None:
         keep = {**FOUND, "headers": {"Connection": "keep-alive"}}
         with FaultServer([keep]) as server:
