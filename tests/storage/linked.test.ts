@@ -1,12 +1,23 @@
 import { expect, test } from 'bun:test';
-import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
+import { canMountTmpfs, sh } from '../faults/mounts.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import {
   backUp,
   countIn,
   diagnoseFile,
+  fill,
   openFile,
   openInFolder,
   openKeys,
@@ -15,7 +26,7 @@ import {
   saveOne,
 } from './sqlite.ts';
 
-/* A database file that is removed or replaced, or moved while its log stays next to a link. */
+/* A database file that is removed, replaced, mounted, or moved while its log stays with a link. */
 
 /** Moves the file to another folder, and leaves a link in its place. */
 function moveBehindLink(path: string): string {
@@ -90,4 +101,28 @@ test('a link whose target lacks the log is not opened by a start or a command', 
   renameSync(`${killed}-wal`, `${target}-wal`);
   await (await openFile(link)).close();
   expect(countIn(target)).toBe(3);
+});
+
+test.if(canMountTmpfs())('a file that is mounted without its folder is not opened', async () => {
+  using folder = temporaryFolder();
+  const path = folder.file('memory.db');
+  const backup = folder.file('backup.db');
+  await fill(path, 3);
+  await backUp(path, backup);
+  const inside = folder.file('a folder\\of a container');
+  mkdirSync(inside);
+  const mounted = join(inside, 'memory.db');
+  copyFileSync(path, mounted);
+  sh('mount', '--bind', path, mounted);
+  try {
+    const reason = `${mounted} is mounted alone, without its write-ahead log`;
+    expect((await rejectionOf(openFile(mounted))).message).toContain(reason);
+    expect((await rejectionOf(restore(backup, mounted))).message).toContain(reason);
+    expect((await diagnoseFile(mounted))[0]?.found).toContain(reason);
+    expect(readdirSync(inside)).toEqual(['memory.db']);
+    await (await openFile(path)).close();
+  } finally {
+    sh('umount', mounted);
+  }
+  await (await openFile(mounted)).close();
 });

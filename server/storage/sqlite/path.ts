@@ -1,4 +1,12 @@
-import { existsSync, lstatSync, mkdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { MissingDatabaseError } from '../../errors.ts';
 
@@ -21,12 +29,30 @@ export function canonicalPath(name: string): string {
  * file there. Throws an Error with advice if a link has a WAL that its target lacks.
  */
 function targetOf(path: string, links = maxLinks): string {
-  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return path;
+  const file = lstatSync(path, { throwIfNoEntry: false });
+  if (file?.isFile()) assertNotMounted(join(realpathSync(dirname(path)), basename(path)));
+  if (!file?.isSymbolicLink()) return path;
   if (links === 0) throw new Error(`${path} has too many levels of symbolic links`);
   const next = resolve(realpathSync(dirname(path)), readlinkSync(path));
   const target = targetOf(next, links - 1);
   assertLogMoved(path, target);
   return target;
+}
+
+/**
+ * The WAL and the lock of a file that is mounted alone, as into a container, are not in the file's
+ * own folder. They would be lost with the container, and another server would use others.
+ */
+function assertNotMounted(path: string): void {
+  const mounts = '/proc/self/mountinfo';
+  if (!existsSync(mounts)) return;
+  const octal = (char: string) => char.charCodeAt(0).toString(8).padStart(3, '0');
+  const escaped = path.replace(/[\s\\]/g, (char) => `\\${octal(char)}`);
+  const lines = readFileSync(mounts, 'utf8').split('\n');
+  if (!lines.some((line) => line.split(' ')[4] === escaped)) return;
+  throw new Error(
+    `${path} is mounted alone, without its write-ahead log and its lock. Mount its folder instead.`,
+  );
 }
 
 /** SQLite keeps the WAL next to the file, so moving the file alone separates them. */
