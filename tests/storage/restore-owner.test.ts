@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { chmodSync, chownSync, rmSync, statSync } from 'node:fs';
 import { backup, folder, path, withFiles } from './files.ts';
-import { inOtherProcess, restore } from './sqlite.ts';
+import { inOtherProcess, openFile, restore } from './sqlite.ts';
 
 /* Owners and permissions of a database that root or another user administers. */
 
@@ -54,6 +54,14 @@ describe.if(canTest)('a service that runs as another user', () => {
     rmSync(`${path}.lock`);
     giveToNobody(folder.path);
     await restore(backup, path);
+    expect(await runAsNobody(opens)).toBe('');
+  });
+
+  test('starts after root has created the database in its folder', async () => {
+    rmSync(path);
+    rmSync(`${path}.lock`);
+    giveToNobody(folder.path);
+    await (await openFile(path)).close();
     expect(await runAsNobody(opens)).toBe('');
   });
 

@@ -1,9 +1,12 @@
 import { constants, Database, SQLiteError } from 'bun:sqlite';
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { openFault } from './access.ts';
 import { damaged } from './check.ts';
 import { isBusy, isDamage } from './errors.ts';
 import { assertOurs } from './migrate.ts';
+import { shareWithOwner } from './owner.ts';
 import { assertWhole } from './path.ts';
 
 /** The minimum version. Older versions have a bug that can corrupt the file on a WAL reset. */
@@ -53,7 +56,9 @@ export function keepFilesPrivate(): void {
  */
 export function openForWriting(path: string, { create = false } = {}): Database {
   assertWhole(path);
+  const isNew = create && !existsSync(path);
   const db = openFile(path, { create, readwrite: true, strict: true });
+  if (isNew) shareWithOwner(path, dirname(path));
   return configured(db, path, { ...common, ...writing });
 }
 
