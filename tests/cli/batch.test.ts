@@ -1,13 +1,23 @@
 import { describe, expect, test } from 'bun:test';
 import { startTestServer } from '../support/server.ts';
-import { event, events, expectRan, lines, memoryAt, summaryOf, withMemory } from './command.ts';
+import {
+  event,
+  events,
+  expectRan,
+  lines,
+  linesOf,
+  type Surroundings,
+  summaryOf,
+  withMemory,
+} from './command.ts';
 import { forward, startService } from './service.ts';
 
 const { server, memory } = await withMemory();
 
 const summary = (accepted: number, replayed: number, failed: number) =>
   summaryOf({ accepted, replayed, failed });
-const batch = ['ingest', 'batch'];
+const ingest = (stdin: string, around: Surroundings = {}) =>
+  memory(['ingest', 'batch', '-'], { stdin, ...around });
 
 async function countOf(userId: string): Promise<number> {
   let count = 0;
@@ -31,24 +41,21 @@ function watchRequests() {
 
 describe('memory ingest batch', () => {
   test('ingests every line, including duplicates; a second run has no effect', async () => {
-    const equal = Array.from({ length: 1_100 }, () => event('equal', 'same'));
-    const stdin = `${equal.join('\n')}\n`;
-    const first = await memory([...batch, '-'], { stdin });
-    expect(first).toEqual({ code: 0, stdout: '', stderr: summary(1_100, 0, 0) });
-    const again = await memory([...batch, '-'], { stdin });
-    expect(again).toEqual({ code: 0, stdout: '', stderr: summary(0, 1_100, 0) });
+    const equal = `${event('equal', 'same')}\n`.repeat(1_100);
+    const ran = { code: 0, stdout: '' };
+    expect(await ingest(equal)).toEqual({ ...ran, stderr: summary(1_100, 0, 0) });
+    expect(await ingest(equal)).toEqual({ ...ran, stderr: summary(0, 1_100, 0) });
     expect(await countOf('equal')).toBe(1_100);
   });
 
   test('if lines were appended, only the last request and the new lines are sent', async () => {
-    await memory([...batch, '-'], { stdin: events('grown', 1_250) });
-    const again = await memory([...batch, '-'], { stdin: events('grown', 1_600) });
-    expect(again).toEqual({ code: 0, stdout: '', stderr: summary(600, 1_000, 0) });
+    await ingest(events('grown', 1_250));
+    expectRan(await ingest(events('grown', 1_600)), 0, summary(600, 1_000, 0));
   });
 
   test('twenty invalid lines are shown, and only more than these are counted', async () => {
     const shownOf = async (count: number) => {
-      const { stderr } = await memory([...batch, '-'], { stdin: '{\n'.repeat(count) });
+      const { stderr } = await ingest('{\n'.repeat(count));
       expect(stderr).toContain(summary(0, 0, count));
       return lines(stderr).filter((line) => /^(line|and) /.test(line));
     };
@@ -56,41 +63,34 @@ describe('memory ingest batch', () => {
     const more = await shownOf(30);
     expect(more).toHaveLength(21);
     expect(more.at(-1)).toBe('and 10 more; to see all: --json');
-    const json = await memory([...batch, '-', '--json'], { stdin: '{\n'.repeat(30) });
+    const json = await memory(['ingest', 'batch', '-', '--json'], { stdin: '{\n'.repeat(30) });
     expect(json.stderr).toBe('');
   });
 
   test('a changed line does not affect later requests, even if its own request is split', async () => {
-    const names = Array.from({ length: 1_000 }, (_, index) => `e${index}`);
     const large = 'x'.repeat(600_000);
-    const sent = (changed: number) => ({
-      stdin: names.map((name, at) => event('split', at < changed ? large : name)).join('\n'),
-    });
-    expect(await memory([...batch, '-'], sent(1))).toMatchObject({
-      stderr: expect.stringContaining(summary(1_000, 0, 0)),
-    });
-    expect(await memory([...batch, '-'], sent(2))).toMatchObject({
-      stderr: expect.stringContaining(summary(500, 500, 0)),
-    });
+    const send = (changed: number) =>
+      ingest(linesOf(1_000, (at) => event('split', at < changed ? large : `e${at}`)));
+    expectRan(await send(1), 0, summary(1_000, 0, 0));
+    expectRan(await send(2), 0, summary(500, 500, 0));
   });
 
   test('records with the same external id are sent in order, and other records concurrently', async () => {
     await using watch = watchRequests();
-    const { env } = watch;
-    const stdinOf = (things: number) =>
-      Array.from({ length: 3_001 }, (_, index) =>
-        event(`of-${things}`, `v${index}`, { externalId: `${index % things}` }),
-      ).join('\n');
-    await memory([...batch, '-'], { stdin: stdinOf(1), env });
+    const send = (things: number) => {
+      const one = (at: number) => event(`of-${things}`, `v${at}`, { externalId: `${at % things}` });
+      return ingest(linesOf(3_001, one), { env: watch.env });
+    };
+    await send(1);
     expect(watch.maxAtOnce()).toBe(1);
     const { items } = await server.client.list({ userId: 'of-1' });
     expect(items.map(({ content }) => content)).toEqual(['v3000']);
-    await memory([...batch, '-'], { stdin: stdinOf(3_001), env });
+    await send(3_001);
     expect(watch.maxAtOnce()).toBe(4);
   });
 
   test('no line is ingested under an --idempotency-key that was used for other lines', async () => {
-    const argv = [...batch, '-', '--idempotency-key', 'of-others'];
+    const argv = ['ingest', 'batch', '-', '--idempotency-key', 'of-others'];
     const two = (name: string) => ({ stdin: `${event('reused', name)}\n`.repeat(2) });
     expectRan(await memory(argv, two('a')), 0, summary(2, 0, 0));
     expectRan(await memory(argv, two('b')), 1, summary(0, 0, 2));
@@ -100,36 +100,29 @@ describe('memory ingest batch', () => {
 
 test('chunks are halved until they fit within a smaller body limit', async () => {
   await using small = await startTestServer({ MEMORY_MAX_BODY_BYTES: '4096' });
-  const names = Array.from({ length: 99 }, (_, index) => `${index}`.repeat(50));
-  const stdin = ['x'.repeat(5000), ...names].map((name) => event('small', name)).join('\n');
-  const first = await memoryAt(small)([...batch, '-'], { stdin });
-  expect(first.stderr).toContain(summary(99, 0, 1));
-  expect(first.stderr).toContain('line 1: the body must be at most 4096 bytes');
-  expect(await memoryAt(small)([...batch, '-'], { stdin })).toMatchObject({
-    stderr: expect.stringContaining(summary(0, 99, 1)),
-  });
+  const env = { MEMORY_BASE_URL: small.url, MEMORY_API_KEY: small.key };
+  const all = linesOf(100, (at) =>
+    event('small', at === 0 ? 'x'.repeat(5000) : `${at}`.repeat(50)),
+  );
+  const reason = 'line 1: the body must be at most 4096 bytes';
+  expectRan(await ingest(all, { env }), 1, summary(99, 0, 1), reason);
+  expectRan(await ingest(all, { env }), 1, summary(0, 99, 1));
 });
 
 test('chunks with too many JSON values are halved, and only a line nested too deeply fails', async () => {
   const values = Array(500).fill(1);
-  const dense = (name: string) => event('dense', name, { metadata: { values } });
+  const dense = linesOf(450, (at) => event('dense', `e${at}`, { metadata: { values } }));
   const deep = event('dense', 'deep').replace('"deep"', `${'['.repeat(33)}${']'.repeat(33)}`);
-  const names = Array.from({ length: 450 }, (_, index) => `e${index}`);
-  const stdin = [...names.map(dense), deep].join('\n');
-  const { stderr } = await memory([...batch, '-'], { stdin });
-  expect(stderr).toContain(summary(450, 0, 1));
-  expect(stderr).toContain('line 451: the JSON must be at most 32 levels deep');
+  const reason = 'line 451: the JSON must be at most 32 levels deep';
+  expectRan(await ingest(`${dense}\n${deep}`), 1, summary(450, 0, 1), reason);
   expect(await countOf('dense')).toBe(450);
 });
 
 test('a rejected key ends the run with exit 4, without advice to run it again', async () => {
   const env = { MEMORY_API_KEY: 'not-a-key-of-this-server' };
-  const argv = [...batch, '-'];
-  const { code, stdout, stderr } = await memory(argv, { stdin: event('u', 'a'), env });
+  const { stdout, ...ran } = await ingest(event('u', 'a'), { env });
   expect(stdout).toBe('');
-  expect(stderr).toStartWith('Error: The API key in MEMORY_API_KEY was rejected');
-  expect(stderr).not.toContain('again');
-  expect(code).toBe(4);
+  expectRan(ran, 4, /^Error: The API key in MEMORY_API_KEY was rejected(?!.*again)/s);
 });
 
 test('a key that is rejected during the run ends it with a hint on how to resume', async () => {
@@ -137,8 +130,7 @@ test('a key that is rejected during the run ends it with a hint on how to resume
     const isLast = (await request.clone().text()).includes('"e599"');
     return isLast ? new Response(null, { status: 401 }) : forward(request, server);
   });
-  const stdin = events('revoked', 600);
-  const ran = await memory([...batch, '-'], { stdin, env: service.env });
+  const ran = await ingest(events('revoked', 600), { env: service.env });
   expectRan(ran, 4, /^Stopped after 500 records\. Run the same command again/);
 });
 
@@ -154,9 +146,9 @@ test('Ctrl-C stops the run with exit 130, and the same command resumes', async (
       controller.enqueue(Buffer.from(`${all}\n`));
     },
   });
-  const stopped = await memory([...batch, '-'], { stdin, interrupted: interruption.signal });
-  expect(stopped).toMatchObject({ code: 130, stdout: '' });
-  expect(stopped.stderr).toContain('Run the same command again to continue');
-  expect(await memory([...batch, '-'], { stdin: all })).toMatchObject({ code: 0 });
+  const { stdout, ...stopped } = await ingest('', { stdin, interrupted: interruption.signal });
+  expect(stdout).toBe('');
+  expectRan(stopped, 130, 'Run the same command again to continue');
+  expect(await ingest(all)).toMatchObject({ code: 0 });
   expect(await countOf('stopped')).toBe(600);
 });

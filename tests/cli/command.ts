@@ -117,10 +117,13 @@ export function event(userId: string, name: string, more: object = {}): string {
   return JSON.stringify({ type: 'event', userId, ...more, data: { name } });
 }
 
-/** As many different lines. */
-export function events(userId: string, count: number): string {
-  return Array.from({ length: count }, (_, at) => event(userId, `e${at}`)).join('\n');
+export function linesOf(count: number, line: (at: number) => string): string {
+  return Array.from({ length: count }, (_, at) => line(at)).join('\n');
 }
+
+/** As many different lines. */
+export const events = (userId: string, count: number) =>
+  linesOf(count, (at) => event(userId, `e${at}`));
 
 export function lines(text: string): string[] {
   return text.split('\n').filter((line) => line !== '');

@@ -1,27 +1,21 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeEach, describe, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { openAdmin } from '../../server/admin.ts';
 import { backend } from '../support/backend.ts';
-import { temporaryFolder } from '../support/folder.ts';
-import { send, startTestServer, type TestServer } from '../support/server.ts';
+import { withFolder } from '../support/folder.ts';
+import { send, withServer } from '../support/server.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import { expectRan, memory } from './command.ts';
 
 /* What a restore must not undo: revocations, erasures and changes that clients know by an ETag. */
 
-describe.skipIf(backend !== 'sqlite')('a restore', () => {
-  let server: TestServer;
-  let folder: ReturnType<typeof temporaryFolder>;
-  let backup: string;
+describe.skipIf(backend !== 'sqlite')('a restore', async () => {
+  const folder = withFolder();
+  const server = await withServer();
+  let backup = folder.file('backup.db');
   beforeEach(async () => {
-    folder = temporaryFolder();
-    backup = folder.file('backup.db');
-    server = await startTestServer();
-  });
-  afterEach(async () => {
-    await server.stop();
-    folder[Symbol.dispose]();
+    backup = folder.file(`${crypto.randomUUID()}.db`);
+    for (const userId of await users()) await server.client.deleteAll({ userId });
   });
 
   const run = (...argv: string[]) => memory([...argv, '--database', server.databaseUrl]);
@@ -38,25 +32,15 @@ describe.skipIf(backend !== 'sqlite')('a restore', () => {
     return stderr;
   }
 
-  async function withAdmin<T>(work: (admin: Awaited<ReturnType<typeof openAdmin>>) => Promise<T>) {
-    const admin = await openAdmin(server.databaseUrl);
-    try {
-      return await work(admin);
-    } finally {
-      await admin.close();
-    }
-  }
-
   const statusWith = async (key: string) =>
     (await send(server, 'GET', '/v1/key', { headers: { authorization: `Bearer ${key}` } })).status;
 
   test('does not accept a key revoked since the backup, not even after another restore', async () => {
     await run('backup', folder.file('older.db'));
-    const { key, id } = await withAdmin((admin) =>
-      admin.createKey({ name: 'phone', project: 'shop' }),
-    );
+    const create = ['keys', 'create', '--name', 'phone', '--project', 'shop', '--json'];
+    const { key, id } = JSON.parse((await run(...create)).stdout);
     await run('backup', backup);
-    await withAdmin((admin) => admin.revokeKey(id));
+    await run('keys', 'revoke', id);
     const newer = backup;
     backup = folder.file('older.db');
     expect(await restore()).not.toContain(id);
@@ -73,18 +57,15 @@ describe.skipIf(backend !== 'sqlite')('a restore', () => {
   });
 
   /** Makes a backup, then erases one user, empties another, and lets a third come back. */
-  async function eraseSome(): Promise<{ kept: string }> {
-    const [kept, part, single] = [
-      await saveFor('kept'),
-      await saveFor('kept'),
-      await saveFor('emptied'),
-    ];
+  async function eraseSome(): Promise<string> {
+    const { id } = await saveFor('kept');
+    const single = [await saveFor('kept'), await saveFor('emptied')];
     for (const userId of ['erased', 'returned']) await saveFor(userId);
     await run('backup', backup);
     for (const userId of ['erased', 'returned']) await server.client.deleteAll({ userId });
     await saveFor('returned');
-    for (const { id } of [part, single]) await server.client.delete(id);
-    return { kept: kept.id };
+    for (const one of single) await server.client.delete(one.id);
+    return id;
   }
 
   const users = async () => (await server.client.users()).items.map(({ userId }) => userId);
@@ -92,7 +73,7 @@ describe.skipIf(backend !== 'sqlite')('a restore', () => {
   const named = broughtBack.map((userId) => `${userId} (project default)`).join(', ');
 
   test('names the users who have memories again, although they had none of these left', async () => {
-    const { kept } = await eraseSome();
+    const kept = await eraseSome();
     const stderr = await restore();
     expect(stderr).toContain(`erased: ${named}. To erase one again: memory delete --user <id>\n`);
     expect(await users()).toEqual([...broughtBack, 'kept'].sort());
@@ -112,15 +93,14 @@ describe.skipIf(backend !== 'sqlite')('a restore', () => {
 
   test('rejects an ETag from before the restore, so that no change is lost', async () => {
     const { id } = await saveFor('u');
-    const update = (content: string, version?: number) =>
-      server.client.update(id, { content }, version === undefined ? {} : { ifVersion: version });
+    const update = (content: string, options: { ifVersion?: number } = {}) =>
+      server.client.update(id, { content }, options);
     await run('backup', backup);
     const { version } = await update('after the backup');
     await restore();
     const later = await update('after the restore');
-    expect((await rejectionOf(update('from the old client', version))).message).toContain(
-      'version',
-    );
+    const refused = await rejectionOf(update('from the old client', { ifVersion: version }));
+    expect(refused.message).toContain('version');
     expect(later.version).toBeGreaterThan(version);
     expect((await server.client.get(id)).content).toBe('after the restore');
     // Nor may a version be repeated by a second restore of the same backup.
