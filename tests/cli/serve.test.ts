@@ -7,7 +7,6 @@ import { temporaryFolder, withFolder } from '../support/folder.ts';
 import { createTrigger, newDatabase } from '../support/postgres.ts';
 import { freePort } from '../support/process.ts';
 import { hasIpv6 } from '../support/socket.ts';
-import { until } from '../support/until.ts';
 import { expectRan, memory as inProcess, type Surroundings } from './command.ts';
 import { startService } from './service.ts';
 
@@ -25,34 +24,22 @@ function memory(args: string[], env: Record<string, string>) {
   });
 }
 
-/** Starts the service without a terminal, and returns its output and the keys of the database. */
-async function startWithoutTerminal(database: string, home: string) {
-  const args = ['serve', '--port', '0', '--database', database];
-  const env = { ...quiet, XDG_CONFIG_HOME: home };
-  const child = memory(args, env);
-  let output = '';
-  const reading = (async () => {
-    for await (const chunk of child.stderr) output += new TextDecoder().decode(chunk);
-  })();
-  await until(() => output.includes('API key was') && output.endsWith('\n\n'));
-  const listing = await inProcess(['keys', 'list', '--json', '--database', database]);
-  const { items } = JSON.parse(listing.stdout);
-  child.kill('SIGTERM');
-  expect(await child.exited).toBe(0);
-  await reading;
-  return { output, keys: items.length };
-}
-
 test('a first key that can be neither shown nor stored is not created until it can', async () => {
   writeFileSync(folder.file('a-file'), 'not a folder');
   const database = `sqlite:${folder.file('first.db')}`;
-  const unseen = await startWithoutTerminal(database, folder.file('a-file'));
+  const start = async (config: string) => {
+    const env = { XDG_CONFIG_HOME: folder.file(config) };
+    const output = await whenReady(['--database', database], { env });
+    const { stdout } = await inProcess(['keys', 'list', '--json', '--database', database]);
+    return { output, keys: JSON.parse(stdout).items.length };
+  };
+  const unseen = await start('a-file');
   expect(unseen.output).toContain('\nNo API key was created, because ');
   expect(unseen.output).toContain('could not be stored');
   expect(unseen.output).toContain(`\n  memory keys create --database ${database}\n`);
   expect(unseen.output).not.toContain('mk_');
   expect(unseen.keys).toBe(0);
-  const stored = await startWithoutTerminal(database, folder.file('a-folder'));
+  const stored = await start('a-folder');
   expect(stored.output).toContain('The first API key was created. It is shown only on a terminal.');
   expect(stored.output).not.toContain('mk_');
   expect(stored.keys).toBe(1);
@@ -68,27 +55,17 @@ test.each([
 ])(
   'the first key is printed on a terminal if the profile contains %s',
   async (_, profile, words, needsAddress) => {
-    using home = temporaryFolder();
     const port = freePort();
     const baseUrl = `http://127.0.0.1:${port}`;
     const text = JSON.stringify(profile).replace('URL', baseUrl);
-    await Bun.write(home.file('.config/memory-service/profile.json'), text);
-    const interruption = new AbortController();
-    const seen = { output: '' };
-    const onOutput = (text: string) => {
-      seen.output += text;
-      if (seen.output.includes('curl')) interruption.abort('SIGTERM');
-    };
-    const argv = ['serve', '-p', `${port}`, '--database', home.file('first.db')];
-    const interrupted = interruption.signal;
-    await inProcess(argv, { terminal: 100, home: home.path, env: quiet, interrupted, onOutput });
-    const [, key] = /shown only once:\n {2}(mk_\w{38})\n/.exec(seen.output) ?? [];
-    expect(seen.output).toContain(`\nTo look inside, open:\n  ${baseUrl}/console#key=${key}\n`);
-    expect(seen.output.match(/console/g)).toHaveLength(1);
-    expect(seen.output).toContain(words);
+    const output = await startAndStop(['-p', `${port}`], {}, text);
+    const [, key] = /shown only once:\n {2}(mk_\w{38})\n/.exec(output) ?? [];
+    expect(output).toContain(`\nTo look inside, open:\n  ${baseUrl}/console#key=${key}\n`);
+    expect(output.match(/console/g)).toHaveLength(1);
+    expect(output).toContain(words);
     const address = needsAddress ? ` --base-url ${baseUrl}` : '';
-    expect(seen.output).toContain('\nIn another terminal, try:\n  memory save');
-    expect(seen.output).toContain(`\n  memory list --user u-1${address}\n`);
+    expect(output).toContain('\nIn another terminal, try:\n  memory save');
+    expect(output).toContain(`\n  memory list --user u-1${address}\n`);
   },
 );
 
@@ -106,12 +83,9 @@ test.if(hasIpv6).each([
 });
 
 test.if(hasIpv6)('a service at ::1 on the default port is used with --base-url only', async () => {
-  using home = temporaryFolder();
-  const profile = { baseUrl: 'http://127.0.0.1:PORT', keys: {} };
   const port = freePort();
-  const text = JSON.stringify(profile).replace('PORT', `${port}`);
-  await Bun.write(home.file('.config/memory-service/profile.json'), text);
-  const output = await startAndStop(['-p', `${port}`, '--host', '::1'], { home: home.path });
+  const profile = JSON.stringify({ baseUrl: `http://127.0.0.1:${port}`, keys: {} });
+  const output = await startAndStop(['-p', `${port}`, '--host', '::1'], {}, profile);
   expect(output).toContain(`\n  memory list --user u-1 --base-url http://[::1]:${port}\n`);
 });
 
@@ -136,14 +110,10 @@ test('a start names no console that is off, and names commands for npm if npm st
   expect(output).not.toContain('console');
 });
 
-/** Runs `memory serve` on a terminal, by default for a new user, and returns its output. */
-async function startAndStop(argv: string[], around: Surroundings = {}): Promise<string> {
-  using home = temporaryFolder();
+/** Runs `memory serve` until it is ready, and returns its output. */
+async function whenReady(argv: string[], around: Surroundings): Promise<string> {
   const interruption = new AbortController();
-  const database = ['-p', '0', '--database', home.file('first.db')];
-  const { stderr } = await inProcess(['serve', ...database, ...argv], {
-    terminal: 100,
-    home: home.path,
+  const { stderr } = await inProcess(['serve', '-p', '0', ...argv], {
     ...around,
     env: { ...quiet, ...around.env },
     interrupted: interruption.signal,
@@ -152,22 +122,29 @@ async function startAndStop(argv: string[], around: Surroundings = {}): Promise<
   return stderr;
 }
 
-test.concurrent.each([
-  ['without NO_PROXY', {}],
-  ['with other hosts in NO_PROXY', { NO_PROXY: 'example.com' }],
-  ['with other hosts in no_proxy', { no_proxy: 'example.com' }],
-])('requests to the local machine bypass a proxy %s', async (_, exceptions) => {
-  const heard: string[] = [];
-  await using proxy = startService(({ url }) => {
-    heard.push(url);
-    return new Response();
-  });
-  const url = proxy.env.MEMORY_BASE_URL;
-  const env = { HTTP_PROXY: url, http_proxy: url, MEMORY_API_KEY: 'a-secret', ...exceptions };
-  const child = memory(['list', '--user', 'u', '--base-url', 'http://127.0.0.1:9'], env);
-  const code = await child.exited;
-  expect({ code, heard }).toEqual({ code: 5, heard: [] });
-});
+/** Runs it on a terminal, by default for a new user. */
+async function startAndStop(argv: string[], around: Surroundings = {}, profile = '{"keys":{}}') {
+  using home = temporaryFolder();
+  await Bun.write(home.file('.config/memory-service/profile.json'), profile);
+  const database = ['--database', home.file('first.db')];
+  return await whenReady([...database, ...argv], { terminal: 100, home: home.path, ...around });
+}
+
+test.concurrent.each([{}, { NO_PROXY: 'example.com' }, { no_proxy: 'example.com' }])(
+  'requests to the local machine bypass a proxy with %j',
+  async (exceptions) => {
+    const heard: string[] = [];
+    await using proxy = startService(({ url }) => {
+      heard.push(url);
+      return new Response();
+    });
+    const url = proxy.env.MEMORY_BASE_URL;
+    const env = { HTTP_PROXY: url, http_proxy: url, MEMORY_API_KEY: 'a-secret', ...exceptions };
+    const child = memory(['list', '--user', 'u', '--base-url', 'http://127.0.0.1:9'], env);
+    const code = await child.exited;
+    expect({ code, heard }).toEqual({ code: 5, heard: [] });
+  },
+);
 
 // Only Linux assigns all addresses in 127.0.0.0/8 to the loopback interface.
 test.skipIf(process.platform !== 'linux').each(['NO_PROXY', 'no_proxy'])(
@@ -185,12 +162,9 @@ test.skipIf(process.platform !== 'linux').each(['NO_PROXY', 'no_proxy'])(
 );
 
 test('a database that cannot be created is reported, exit 1', async () => {
-  const argv = ['serve', '-p', '0', '--database', '/dev/null/x.db'];
-  expectRan(
-    await inProcess(argv),
-    1,
-    "the database cannot be opened: not a directory: '/dev/null/x.db'",
-  );
+  const ran = await inProcess(['serve', '-p', '0', '--database', '/dev/null/x.db']);
+  const reason = "the database cannot be opened: not a directory: '/dev/null/x.db'";
+  expectRan(ran, 1, reason);
 });
 
 /** Starts the service on a database without keys, in which `prepare` makes the first key fail. */
@@ -226,12 +200,11 @@ test('a start that loses PostgreSQL before the first key is created ends, exit 1
 test('a file that is no database is rejected in one line that says what to do', async () => {
   const path = folder.file('notes.db');
   writeFileSync(path, 'Buy milk. '.repeat(1_000));
-  const { code, stderr } = await inProcess(['serve', '--port', '0', '--database', path]);
-  expect(stderr).toBe(
-    `Error: ${path} is damaged and will not be opened: file is not a database. ` +
-      'Restore the last backup with "memory restore <backup>", which keeps the damaged file.\n',
-  );
-  expect(code).toBe(1);
+  const ran = await inProcess(['serve', '--port', '0', '--database', path]);
+  const damaged = `Error: ${path} is damaged and will not be opened: file is not a database. `;
+  const advice =
+    'Restore the last backup with "memory restore <backup>", which keeps the damaged file.';
+  expect(ran).toEqual({ code: 1, stdout: '', stderr: `${damaged}${advice}\n` });
 });
 
 test('serve on PostgreSQL prints the database', async () => {
