@@ -2,16 +2,14 @@ import { describe, expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { withFolder } from '../support/folder.ts';
 import { until } from '../support/until.ts';
+import { installCommand } from './shell.ts';
 
 /* These tests run real shells. transcripts/completion.txt shows the suggestions. */
 
 const folder = withFolder();
 const env = { PATH: `${folder.file('bin')}:${process.env.PATH}`, HOME: folder.path, TERM: 'xterm' };
-mkdirSync(folder.file('bin'));
+installCommand(folder);
 mkdirSync(folder.file('work'));
-const main = `${process.cwd()}/cli/main.ts`;
-const script = `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`;
-writeFileSync(folder.file('bin/memory'), script, { mode: 0o755 });
 for (const name of ['one.jsonl', 'other.jsonl']) writeFileSync(folder.file(`work/${name}`), '');
 
 function has(shell: string): boolean {
@@ -56,27 +54,21 @@ const typedAndShown = [
 
 describe.if(has('bash'))('completion in bash', () => {
   const bash = ['bash', '--norc', '--noprofile', '-i'];
-  test.each(typedAndShown)('%s', (typed, shown) =>
-    typing(bash, 'source <(memory completion bash)', typed, shown),
-  );
+  const setUp = 'source <(memory completion bash)';
+  test.each(typedAndShown)('%s', (typed, shown) => typing(bash, setUp, typed, shown));
 
-  test('never executes the typed line', () =>
-    typing(
-      bash,
-      'source <(memory completion bash)',
-      'memory list --user "$(touch evil)" --ord\t\x15ls\n',
-      'one.jsonl  other.jsonl',
-    ));
+  test('never executes the typed line', () => {
+    const typed = 'memory list --user "$(touch evil)" --ord\t\x15ls\n';
+    return typing(bash, setUp, typed, 'one.jsonl  other.jsonl');
+  });
 });
 
 describe.if(has('zsh'))('completion in zsh', () => {
   const setUp = 'autoload -Uz compinit; compinit -u; source <(memory completion zsh)';
-  test.each(typedAndShown)('%s', (typed, shown) =>
-    typing(['zsh', '-f', '-i'], setUp, typed, shown),
+  test.each([...typedAndShown, ['memory ingest \t', 'batch     -- Ingest a JSONL file']])(
+    '%s',
+    (typed, shown) => typing(['zsh', '-f', '-i'], setUp, typed, shown),
   );
-
-  test('shows descriptions', () =>
-    typing(['zsh', '-f', '-i'], setUp, 'memory ingest \t', 'batch     -- Ingest a JSONL file'));
 });
 
 describe.if(has('fish'))('completion in fish', () => {
@@ -91,11 +83,9 @@ describe.if(has('fish'))('completion in fish', () => {
     return fish.stdout.text();
   }
 
+  const batch = 'Ingest a JSONL file of any size, with a record of any type on each line.';
   test.each([
-    [
-      'memory ingest ba',
-      'batch\tIngest a JSONL file of any size, with a record of any type on each line.\n',
-    ],
+    ['memory ingest ba', `batch\t${batch}\n`],
     ['memory list --order d', 'desc\n'],
     ['memory list --order=d', '--order=desc\n'],
     ['memory ingest batch on', 'one.jsonl\n'],

@@ -7,6 +7,7 @@ import { withFolder } from '../support/folder.ts';
 import { withServer } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
 import { memory, testTerminal } from './command.ts';
+import { installCommand } from './shell.ts';
 import { parse } from './transcript.ts';
 
 const folder = withFolder();
@@ -32,10 +33,7 @@ for (const [name, text] of Object.entries(files)) writeFileSync(folder.file(name
 mkdirSync(folder.file('.config/memory-service'), { recursive: true });
 mkdirSync(folder.file('docs'));
 writeFileSync(folder.file('docs/page.html'), '<title>Page</title><p>Text');
-mkdirSync(folder.file('bin'));
-const main = `${process.cwd()}/cli/main.ts`;
-const script = `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`;
-writeFileSync(folder.file('bin/memory'), script, { mode: 0o755 });
+installCommand(folder);
 // Some examples change the profile, and `mcp install` requires the key in the profile.
 beforeEach(() => {
   const keys = {

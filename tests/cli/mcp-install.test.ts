@@ -1,5 +1,13 @@
 import { expect, test } from 'bun:test';
-import { chmodSync, lstatSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { installationOf } from '../../cli/commands/mcp-clients.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { expectRan, type Surroundings, testTerminal, withMemory } from './command.ts';
@@ -17,9 +25,12 @@ async function homeOf() {
     memory(['mcp', 'install', client, '--user', 'ada', ...more], {
       home: folder.path,
       ...around,
-      env: { MEMORY_BASE_URL: '', MEMORY_API_KEY: '', ...around.env },
+      env: { MEMORY_BASE_URL: '', MEMORY_API_KEY: '', PATH: `${folder.path}:/bin`, ...around.env },
     });
-  return { ...folder, install };
+  /** Writes a program for the shell to the PATH. */
+  const write = (name: string, text: string) =>
+    writeFileSync(folder.file(name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  return { ...folder, install, write };
 }
 
 test.each([
@@ -27,32 +38,25 @@ test.each([
   ['codex', 'codex', ['mcp add memory -- ']],
 ])('%s is set up by its own command', async (client, program, calls) => {
   using home = await homeOf();
-  const script = `#!/bin/sh\necho "$@" >> ${home.file('calls')}; [ "$2" = add ]\n`;
-  writeFileSync(home.file(program), script, { mode: 0o755 });
-  const env = { PATH: `${home.path}:/bin` };
-  expectRan(await home.install(client, ['--read-only', '--yes'], { env }), 0, /^Done\. Restart /);
+  home.write(program, `echo "$@" >> ${home.file('calls')}; [ "$2" = add ]`);
+  expectRan(await home.install(client, ['--read-only', '--yes']), 0, /^Done\. Restart /);
   const lines = (await Bun.file(home.file('calls')).text()).trim().split('\n');
   const entry = '/opt/memory mcp --user ada --read-only';
   expect(lines).toEqual(calls.map((call) => call.replace(/-- $/, `-- ${entry}`)));
 });
 
+const removed = 'The previous entry was removed, but ';
 test.each([
-  ['codex', 'codex', 'none', 'Error: codex failed: no\n'],
-  ['claude-code', 'claude', 'none', 'Error: claude failed: no\n'],
-  [
-    ...['claude-code', 'claude', 'remove'],
-    'Error: The previous entry was removed, but claude failed: no\n',
-  ],
-])(
-  'a failure of %s says if the previous entry is removed (%s: %s)',
-  async (client, program, succeeds, said) => {
-    using home = await homeOf();
-    const script = `#!/bin/sh\n[ "$2" = ${succeeds} ] || { echo no >&2; exit 3; }\n`;
-    writeFileSync(home.file(program), script, { mode: 0o755 });
-    const env = { PATH: `${home.path}:/bin` };
-    expectRan(await home.install(client, ['--yes'], { env }), 1, said);
-  },
-);
+  ['codex', 'codex', 'none', ''],
+  ['claude-code', 'claude', 'none', ''],
+  ['claude-code', 'claude', 'remove', removed],
+])('a failure of %s says if the previous entry is removed (%s: %s)', async (...one) => {
+  using home = await homeOf();
+  const [client, program, succeeds, before] = one;
+  home.write(program, `[ "$2" = ${succeeds} ] || { echo no >&2; exit 3; }`);
+  const ran = await home.install(client, ['--yes']);
+  expectRan(ran, 1, `Error: ${before}${program} failed: no\n`);
+});
 
 test('a symbolic link to a blank file stays a link, and the file mode is kept', async () => {
   using home = await homeOf();
@@ -85,25 +89,21 @@ test('a key that is not the one in the profile is refused', async () => {
   expectRan(ran, 4, 'Error: The key is not in the profile');
 });
 
-test('a settings file that is a folder is not replaced', async () => {
-  using home = await homeOf();
-  mkdirSync(home.file('.cursor/mcp.json'), { recursive: true });
-  expectRan(await home.install('cursor', ['--yes']), 1, 'Add the entry shown above by hand.');
-});
-
-test('a read-only settings file is not replaced', async () => {
+test('a settings file that is read-only or a folder is not replaced', async () => {
   using home = await homeOf();
   mkdirSync(home.file('.cursor'));
   writeFileSync(home.file('.cursor/mcp.json'), '{}', { mode: 0o400 });
   expectRan(await home.install('cursor', ['--yes']), 1, 'cannot be changed: it is read-only.');
   expect(await Bun.file(home.file('.cursor/mcp.json')).text()).toBe('{}');
+  rmSync(home.file('.cursor/mcp.json'));
+  mkdirSync(home.file('.cursor/mcp.json'));
+  expectRan(await home.install('cursor', ['--yes']), 1, 'Add the entry shown above by hand.');
 });
 
 test('the settings of applications on macOS are in the Library', () => {
   const term = testTerminal({ code: 0, stdout: '', stderr: '' }, { home: '/ada' });
   const entry = { command: 'memory', args: [] };
   const { effect } = installationOf({ ...term, platform: 'darwin' }, 'claude-desktop', entry);
-  expect(effect).toBe(
-    'Write this to ~/Library/Application Support/Claude/claude_desktop_config.json',
-  );
+  const folder = '~/Library/Application Support/Claude';
+  expect(effect).toBe(`Write this to ${folder}/claude_desktop_config.json`);
 });

@@ -13,6 +13,8 @@ import { program } from './shell.ts';
 /* What transcripts/profile.txt cannot show: files, terminals and other systems. */
 
 const terminalIn = (home: string) => testTerminal({ code: 0, stdout: '', stderr: '' }, { home });
+const apiKey = 'a-key-for-tests-1234';
+const env = { MEMORY_API_KEY: apiKey };
 const shared = { baseUrl: 'http://127.0.0.1:7070', project: 'default' };
 
 test('the profile is in the configuration folder of the system', () => {
@@ -27,15 +29,13 @@ test('a link to the profile stays a link, and a broken one is not replaced', asy
   const path = profilePath(terminalIn(folder.path));
   mkdirSync(dirname(path), { recursive: true });
   symlinkSync(folder.file('real.json'), path);
-  const around = { home: folder.path, env: { MEMORY_API_KEY: 'a-key-for-tests-1234' } };
-  const set = ['profile', 'set', 'http://x'];
-  expectRan(await memory(set, around), 1, path);
+  const set = () => memory(['profile', 'set', 'http://x'], { home: folder.path, env });
+  expectRan(await set(), 1, path);
   writeFileSync(folder.file('real.json'), '{}');
-  expect((await memory(set, around)).code).toBe(0);
+  expect((await set()).code).toBe(0);
   expect(lstatSync(path).isSymbolicLink()).toBe(true);
-  expect(await Bun.file(folder.file('real.json')).json()).toEqual({
-    keys: { 'http://x': { apiKey: 'a-key-for-tests-1234' } },
-  });
+  const stored = await Bun.file(folder.file('real.json')).json();
+  expect(stored).toEqual({ keys: { 'http://x': { apiKey } } });
 });
 
 test('a profile that cannot be written leaves no other file', async () => {
@@ -45,7 +45,7 @@ test('a profile that cannot be written leaves no other file', async () => {
   // A write beyond the limit fails, as on a full disk.
   const line = 'trap "" XFSZ; ulimit -f 0; exec "$@" profile set http://x';
   const child = Bun.spawn(['bash', '-c', line, 'bash', ...program], {
-    env: { ...noHome, HOME: folder.path, MEMORY_API_KEY: 'a-key-for-tests-1234' },
+    env: { ...noHome, ...env, HOME: folder.path },
     stderr: 'pipe',
   });
   expect(await child.stderr.text()).toStartWith('Error: EFBIG');
@@ -73,7 +73,6 @@ test.each(['localhost', '0.0.0.0', '[::1]', '[::]'])('%s is the local machine', 
 test.if(hasIpv6)('a service at ::1 is used at that address', async () => {
   using folder = temporaryFolder();
   const home = folder.path;
-  const env = { MEMORY_API_KEY: 'a-key-for-tests-1234' };
   await using server = await startTestServer({ ...env, HOST: '::1' });
   const { url, databaseUrl } = server;
   const whoami = async () => JSON.parse((await memory(['whoami', '--json'], { home })).stdout);
@@ -112,9 +111,8 @@ test('a key typed at a terminal is not shown, may be corrected, and ends with En
   const kept = await memory(set, { ...around, typed: 'a-key-of-the-server!\u007f\rnot this' });
   expect(kept.stderr).toStartWith('API key (not shown): \nStored the key');
   expect(raw).toEqual([true, false]);
-  expect(readProfile(terminalIn(folder.path)).keys).toEqual({
-    'http://x': { apiKey: 'a-key-of-the-server' },
-  });
+  const { keys } = readProfile(terminalIn(folder.path));
+  expect(keys).toEqual({ 'http://x': { apiKey: 'a-key-of-the-server' } });
   expect((await memory(set, { ...around, typed: 'a-key\u0003' })).code).toBe(130);
   expect((await memory(set, { ...around, typed: '\u0004' })).code).toBe(2);
 });
@@ -122,17 +120,14 @@ test('a key typed at a terminal is not shown, may be corrected, and ends with En
 test('a key created here never replaces the key of a remote service', async () => {
   using folder = temporaryFolder();
   const home = folder.path;
-  const create = ['keys', 'create', '--save', '--database', folder.file('new.db')];
-  mkdirSync(folder.file('.config/memory-service'), { recursive: true });
-  const write = (baseUrl: string) =>
-    writeFileSync(
-      folder.file('.config/memory-service/profile.json'),
-      JSON.stringify({ baseUrl, keys: { [baseUrl]: { apiKey: 'a-key-of-the-server' } } }),
-    );
-  write('https://memory.example');
-  expectRan(await memory(create, { home }), 2, "Specify the key's service with --base-url");
-  write('http://127.0.0.1:9');
-  const { stdout } = await memory(create, { home });
+  const create = async (baseUrl: string) => {
+    const keys = { [baseUrl]: { apiKey: 'a-key-of-the-server' } };
+    await Bun.write(profilePath(terminalIn(home)), JSON.stringify({ baseUrl, keys }));
+    return memory(['keys', 'create', '--save', '--database', folder.file('new.db')], { home });
+  };
+  const refused = await create('https://memory.example');
+  expectRan(refused, 2, "Specify the key's service with --base-url");
+  const { stdout } = await create('http://127.0.0.1:9');
   const { keys } = readProfile(terminalIn(home));
   expect(keys['http://127.0.0.1:9']).toEqual({ apiKey: stdout.trim() });
 });

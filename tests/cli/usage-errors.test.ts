@@ -35,6 +35,7 @@ test.each([
 
 const pointInTime = 'Use a date or time such as 2026-05-08 or 2026-05-08T13:56:07Z, or 3d (ago).';
 const expiry = 'Use a duration such as 90d, 12h or 30m, or a future date such as 2096-12-01.';
+const visible = 'It must be 1 to 200 visible ASCII characters.';
 const once = 'It can be given only once, and must not be empty.';
 const metadata = '-m, --metadata <key=value>';
 const jsonValue = `The value after := must be JSON, as in count:=3 or tags:='["a"]'.`;
@@ -57,12 +58,7 @@ test.each([
   ['save text -m x=1', metadata, 'Each key can be given only once.', ['x=2']],
   ['save text', '--expires <time>', expiry, [...invalidExpiries, ...moreExpiries]],
   ['save text', '--occurred <time>', pointInTime, [...invalidTimes, ...moreTimes]],
-  [
-    'save text',
-    '--idempotency-key <key>',
-    'It must be 1 to 200 visible ASCII characters.',
-    ['a b'],
-  ],
+  ['save text', '--idempotency-key <key>', visible, ['a b']],
   ['save text', '-u, --user <id>', once, ['']],
   ['save text --user ada', '-u, --user <id>', once, ['ben']],
   ['save text', '--source <name>', once, ['']],
@@ -89,10 +85,13 @@ test.each([
 const eitherIdOrUser = 'Pass either an id, or --user to delete all memories of a user.';
 const anId = `is invalid for argument 'id'. An id begins with mem_ or key_.`;
 const shells = 'Allowed choices are bash, zsh, fish.';
-const clients = 'Allowed choices are claude-code, cursor, vscode, codex, claude-desktop.';
+const clients = `is invalid for argument 'client'. Allowed choices are claude-code, cursor, vscode, codex, claude-desktop.`;
 const singleFile = '--title, --source-url and --external-id need a single file.';
 const notWithMetrics = `Option '--metrics' cannot be used with option`;
-const settings =
+const notWithUser = `Option '-u, --user <id>' cannot be used with option '--if-version <number>'`;
+const needsFrom = '--user requires --from: lines from an export already contain user ids.';
+const invalid = 'Invalid settings:';
+const urls =
   'must be sqlite:<path>, such as sqlite:./data/memory.db, or postgres://<user>@<host>/<database>';
 
 test.each([
@@ -109,36 +108,24 @@ test.each([
   ['update mem_1', 'Nothing to update: pass <text>, --metadata, --occurred or --expires.'],
   ['delete', eitherIdOrUser],
   ['delete mem_1 --user ada', eitherIdOrUser],
-  [
-    'delete --user ada --if-version 1 --yes',
-    `Option '-u, --user <id>' cannot be used with option '--if-version <number>'`,
-  ],
+  ['delete --user ada --if-version 1 --yes', notWithUser],
   ['ingest support --user ada', `Unknown option '--user'`],
   ['ingest support', `Missing required argument 'file'`],
   ['ingest document ""', 'A file name must not be empty.'],
   ['ingest document a.md b.md --title Notes', singleFile],
   ['ingest document tests/cli/transcripts --external-id x', singleFile],
-  [
-    'import a.jsonl -u ada',
-    '--user requires --from: lines from an export already contain user ids.',
-  ],
+  ['import a.jsonl -u ada', needsFrom],
   ['import a.jsonl b.jsonl', `Too many arguments for 'import'. Expected 1 argument but got 2.`],
   ['keys create --metrics --save', `${notWithMetrics} '--save'`],
   ['keys create --metrics --read-only', `${notWithMetrics} '--read-only'`],
   ['keys create --metrics -u ada', `${notWithMetrics} '-u, --user <id>'`],
-  [
-    'mcp install zed --user ada',
-    `Command-argument value 'zed' is invalid for argument 'client'. ${clients}`,
-  ],
+  ['mcp install zed --user ada', `Command-argument value 'zed' ${clients}`],
   ['completion', `Missing required argument 'shell'`],
   ['completion tcsh', `Command-argument value 'tcsh' is invalid for argument 'shell'. ${shells}`],
   [
     'serve --database mysql://me:secret@x/y',
-    `Invalid settings: MEMORY_DATABASE_URL or --database ${settings}`,
+    `${invalid} MEMORY_DATABASE_URL or --database ${urls}`,
   ],
   ['migrate --from a.db', `Required option '--to <path or url>' not specified`],
-  [
-    'migrate --from mysql://me:secret@x/y --to x.db',
-    `Invalid settings: --from or --to ${settings}`,
-  ],
+  ['migrate --from mysql://me:secret@x/y --to x.db', `${invalid} --from or --to ${urls}`],
 ])('memory %s is rejected', expectUsageError);
