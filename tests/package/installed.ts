@@ -4,7 +4,7 @@ import { startServing } from '../support/process.ts';
 import { until } from '../support/until.ts';
 import { greet, listTools } from './mcp.ts';
 import { checkPages } from './pages.ts';
-import { emptyProject, type Project } from './project.ts';
+import { amongStrangers, emptyProject, type Project } from './project.ts';
 import type { Case, Packed } from './runtimes.ts';
 
 /* Tests the packed service and CLI in two forms: installed with npm, and as an executable. */
@@ -64,19 +64,6 @@ async function tryOut(project: Project, memory: string[], serving = memory): Pro
   if (server.log().includes('Sucrose')) throw new Error(`Elysia warns: ${server.log()}`);
   const did = 'serve, save, list, front page, search by meaning, stop';
   return `${version}: ${did}; starts in ${await startMs(project, memory)} ms`;
-}
-
-/** Checks that files in the working directory neither run nor configure the command. */
-async function amongStrangers(project: Project, memory: string[]): Promise<void> {
-  const files = {
-    'bunfig.toml': 'preload = ["./none.ts"]\n',
-    '.env': 'MEMORY_BASE_URL=http://x\n',
-  };
-  for (const [name, text] of Object.entries(files)) await Bun.write(project.file(name), text);
-  const shown = JSON.parse(await project.run([...memory, 'profile', 'show', '--json']));
-  if (shown.baseUrl.from !== 'default')
-    throw new Error('the command read MEMORY_BASE_URL from .env');
-  for (const name of Object.keys(files)) await Bun.file(project.file(name)).delete();
 }
 
 async function startMs(project: Project, memory: string[]): Promise<string> {

@@ -58,3 +58,17 @@ export async function writeScenario(project: Project): Promise<void> {
   await project.write('scenario.js', await scenarioText());
   await project.write('main.js', mainText);
 }
+
+/** Checks that files in the working directory neither run nor configure the command. */
+export async function amongStrangers(
+  project: Project,
+  memory: string[],
+  env?: Record<string, string>,
+): Promise<void> {
+  await project.write('bunfig.toml', 'preload = ["./none.ts"]\n');
+  await project.write('.env', 'MEMORY_BASE_URL=http://x\n');
+  const shown = JSON.parse(await project.run([...memory, 'profile', 'show', '--json'], env));
+  if (shown.baseUrl.from !== 'default')
+    throw new Error('the command read MEMORY_BASE_URL from .env');
+  for (const name of ['bunfig.toml', '.env']) await Bun.file(project.file(name)).delete();
+}

@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 import { type Installed, installService, runInstallScript } from './install.ts';
 import { greet, listTools } from './mcp.ts';
 import { checkPages } from './pages.ts';
-import { emptyProject, type Project } from './project.ts';
+import { amongStrangers, emptyProject, type Project } from './project.ts';
 
 /* Tests of the packed service and CLI that need no package registry. */
 
@@ -75,26 +75,18 @@ describe('the command', () => {
   });
 
   test('ignores .env and bunfig.toml in the working directory, in the shell and on Node', async () => {
-    const strange = {
-      '.env': 'MEMORY_BASE_URL=http://x',
-      'bunfig.toml': 'preload = ["./none.ts"]',
-    };
-    for (const [name, text] of Object.entries(strange)) await project.write(name, text);
     const { MEMORY_BASE_URL: _, ...others } = env;
     for (const command of [[installed.memory], ['node', join(installed.folder, 'memory.mjs')]]) {
-      const shown = await project.run([...command, 'profile', 'show', '--json'], others);
-      expect(JSON.parse(shown).baseUrl).toMatchObject({ from: 'default' });
+      await amongStrangers(project, command, others);
     }
-    for (const name of Object.keys(strange)) await Bun.file(project.file(name)).delete();
   });
 
   test('runs through a symbolic link and returns the exit code of a failure', async () => {
     const other = project.file('with a space');
     await symlink(installed.memory, other);
     await saveAndList([other], 'other');
-    await expect(project.run([other, 'get', 'mem_none'], env)).rejects.toThrow(
-      'exited with status 3',
-    );
+    const missing = project.run([other, 'get', 'mem_none'], env);
+    await expect(missing).rejects.toThrow('exited with status 3');
   });
 });
 
