@@ -85,7 +85,8 @@ test.each([
 const eitherIdOrUser = 'Pass either an id, or --user to delete all memories of a user.';
 const anId = `is invalid for argument 'id'. An id begins with mem_ or key_.`;
 const shells = 'Allowed choices are bash, zsh, fish.';
-const clients = `is invalid for argument 'client'. Allowed choices are claude-code, cursor, vscode, codex, claude-desktop.`;
+const clients = 'claude-code, cursor, vscode, codex, claude-desktop';
+const notAClient = `is invalid for argument 'client'. Allowed choices are ${clients}.`;
 const singleFile = '--title, --source-url and --external-id need a single file.';
 const notWithMetrics = `Option '--metrics' cannot be used with option`;
 const notWithUser = `Option '-u, --user <id>' cannot be used with option '--if-version <number>'`;
@@ -119,7 +120,7 @@ test.each([
   ['keys create --metrics --save', `${notWithMetrics} '--save'`],
   ['keys create --metrics --read-only', `${notWithMetrics} '--read-only'`],
   ['keys create --metrics -u ada', `${notWithMetrics} '-u, --user <id>'`],
-  ['mcp install zed --user ada', `Command-argument value 'zed' ${clients}`],
+  ['mcp install zed --user ada', `Command-argument value 'zed' ${notAClient}`],
   ['completion', `Missing required argument 'shell'`],
   ['completion tcsh', `Command-argument value 'tcsh' is invalid for argument 'shell'. ${shells}`],
   [
