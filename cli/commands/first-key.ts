@@ -50,17 +50,22 @@ function reportKey(term: Terminal, { baseUrl, apiKey, failure }: FirstKey) {
   lines.push(
     '',
     `In another terminal${where}, try:`,
-    `  memory save --user u-1 "Prefers dark mode"${flag}`,
-    `  memory list --user u-1${flag}`,
+    `  memory save --user ada "Allergic to peanuts"${flag}`,
+    `  memory search --user ada "${firstQuestion(term)}"${flag}`,
   );
   const header = `Authorization: Bearer ${apiKey}`;
-  if (shown) lines.push(`  curl -H "${header}" "${baseUrl}/v1/memories?userId=u-1"`);
+  if (shown) lines.push(`  curl -H "${header}" "${baseUrl}/v1/memories?userId=ada"`);
   return note(term, [...lines, ''].join('\n'));
 }
 
 /** The service reads the setting, too. */
 function hasConsole({ env }: Terminal): boolean {
   return env.MEMORY_CONSOLE !== 'off';
+}
+
+/** Without a model, a search compares words alone. */
+function firstQuestion({ env }: Terminal): string {
+  return env.MEMORY_EMBEDDINGS === 'off' ? 'peanuts' : 'what food should she avoid?';
 }
 
 function reportNoKey(term: Terminal, failure: string, database: string | undefined) {

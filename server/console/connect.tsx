@@ -72,7 +72,7 @@ function Connected({ session }: { session: Session }) {
 
 function FirstMemory({ session: { client, key } }: { session: Session }) {
   const [userId, setUserId] = useState(key.userId ?? 'ada');
-  const [content, setContent] = useState('Prefers dark mode');
+  const [content, setContent] = useState('Allergic to peanuts');
   const [saved, setSaved] = useState<{ id: string; userId: string } | null>(null);
   const action = useAction(async () => setSaved(await client.save({ userId, content })));
   return (

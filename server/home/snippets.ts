@@ -4,7 +4,7 @@
 export type Target = { url: string; userId: string; readOnly: boolean };
 
 export function curlCode({ url, userId, readOnly }: Target): string {
-  const body = `{"userId": ${JSON.stringify(userId)}, "content": "Prefers dark mode"}`;
+  const body = `{"userId": ${JSON.stringify(userId)}, "content": "Allergic to peanuts"}`;
   const save = `curl ${url}/v1/memories \\
   -H "Authorization: Bearer $MEMORY_API_KEY" \\
   -H "Content-Type: application/json" \\
@@ -13,28 +13,29 @@ export function curlCode({ url, userId, readOnly }: Target): string {
 `;
   return `${readOnly ? '' : save}curl -G ${url}/v1/memories/search \\
   -H "Authorization: Bearer $MEMORY_API_KEY" \\
-  --data-urlencode ${shellWord(`userId=${userId}`)} -d query=dark+mode`;
+  --data-urlencode ${shellWord(`userId=${userId}`)} \\
+  --data-urlencode 'query=what is she allergic to?'`;
 }
 
 export function typescriptCode({ url, userId, readOnly }: Target): string {
   const user = `userId: ${scriptString(userId)}`;
-  const save = `await memory.save({ ${user}, content: 'Prefers dark mode' });\n`;
+  const save = `await memory.save({ ${user}, content: 'Allergic to peanuts' });\n`;
   return `import { MemoryClient } from 'memory-service-sdk';
 
 const memory = new MemoryClient({ baseUrl: '${url}' });
 ${readOnly ? '' : save}
-const { items } = await memory.search({ ${user}, query: 'dark mode' });
+const { items } = await memory.search({ ${user}, query: 'what is she allergic to?' });
 console.log(items[0]?.content);`;
 }
 
 export function pythonCode({ url, userId, readOnly }: Target): string {
   const user = `user_id=${JSON.stringify(userId)}`;
-  const save = `memory.save(${user}, content="Prefers dark mode")\n`;
+  const save = `memory.save(${user}, content="Allergic to peanuts")\n`;
   return `from memory_service import Memory
 
 memory = Memory(base_url="${url}")
 ${readOnly ? '' : save}
-found = memory.search(${user}, query="dark mode")
+found = memory.search(${user}, query="what is she allergic to?")
 print([one["content"] for one in found["items"]])`;
 }
 
@@ -43,7 +44,7 @@ export function cliCode({ url, userId, readOnly }: Target): string {
   return `memory profile set ${url}
 memory profile use ${url}
 
-${readOnly ? '' : `memory save ${user} "Prefers dark mode"\n`}memory search ${user} "dark mode"`;
+${readOnly ? '' : `memory save ${user} "Allergic to peanuts"\n`}memory search ${user} "what is she allergic to?"`;
 }
 
 /** For a client that starts a command. The command reads the key from the profile. */

@@ -65,7 +65,7 @@ test.each([
     expect(output).toContain(words);
     const address = needsAddress ? ` --base-url ${baseUrl}` : '';
     expect(output).toContain('\nIn another terminal, try:\n  memory save');
-    expect(output).toContain(`\n  memory list --user u-1${address}\n`);
+    expect(output).toContain(`\n  memory search --user ada "peanuts"${address}\n`);
   },
 );
 
@@ -78,15 +78,23 @@ test.if(hasIpv6).each([
   const output = await startAndStop(['-p', `${port}`, '--host', host]);
   const url = `http://${reached}:${port}`;
   expect(output).toContain(`\n  ${url}/console#key=mk_`);
-  expect(output).toContain(`"${url}/v1/memories?userId=u-1"\n`);
-  expect(output).toContain(`\n  memory list --user u-1 --base-url ${url}\n`);
+  expect(output).toContain(`"${url}/v1/memories?userId=ada"\n`);
+  expect(output).toContain(`\n  memory search --user ada "peanuts" --base-url ${url}\n`);
+});
+
+test('with a model, the first search is a paraphrase of the first memory', async () => {
+  const output = await startAndStop(['-p', '0'], { env: { MEMORY_EMBEDDINGS: 'local' } });
+  expect(output).toContain('\n  memory save --user ada "Allergic to peanuts"');
+  expect(output).toContain('\n  memory search --user ada "what food should she avoid?"');
 });
 
 test.if(hasIpv6)('a service at ::1 on the default port is used with --base-url only', async () => {
   const port = freePort();
   const profile = JSON.stringify({ baseUrl: `http://127.0.0.1:${port}`, keys: {} });
   const output = await startAndStop(['-p', `${port}`, '--host', '::1'], {}, profile);
-  expect(output).toContain(`\n  memory list --user u-1 --base-url http://[::1]:${port}\n`);
+  expect(output).toContain(
+    `\n  memory search --user ada "peanuts" --base-url http://[::1]:${port}\n`,
+  );
 });
 
 test('a start names the whole path of the database', async () => {

@@ -113,12 +113,12 @@ describe('the snippets work as they are shown', () => {
     expect((await send(server, 'GET', '/v1/key', { headers })).status).toBe(200);
   });
 
-  const found = { items: [{ userId: 'ada', content: 'Prefers dark mode' }] };
+  const found = { items: [{ userId: 'ada', content: 'Allergic to peanuts' }] };
 
   test.skipIf(Bun.which('curl') === null)('for curl', async () => {
     const output = await run(`set -f; ${snippet('curl')}`);
     const [saved = '', searched = ''] = output.split(/(?<=})(?={)/);
-    expect(JSON.parse(saved)).toMatchObject({ userId: 'ada', content: 'Prefers dark mode' });
+    expect(JSON.parse(saved)).toMatchObject({ userId: 'ada', content: 'Allergic to peanuts' });
     expect(JSON.parse(searched)).toMatchObject(found);
     await server.client.deleteAll({ userId: 'ada' });
   });
@@ -126,7 +126,7 @@ describe('the snippets work as they are shown', () => {
   test('for the SDK', async () => {
     await Bun.write(folder.file('sample.ts'), snippet('sdk'));
     const runs = `'${process.execPath}' -e "$(cat '${folder.path}/sample.ts')"`;
-    expect(await run(runs)).toBe('Prefers dark mode\n');
+    expect(await run(runs)).toBe('Allergic to peanuts\n');
     await server.client.deleteAll({ userId: 'ada' });
   });
 
@@ -135,7 +135,7 @@ describe('the snippets work as they are shown', () => {
     const calls = folder.file('calls');
     writeFileSync(folder.file('claude'), `#!/bin/sh\necho "$@" >> '${calls}'\n`, { mode: 0o755 });
     const output = await run(`PATH="$PATH:${folder.path}"\n${snippet('cli')} --yes`);
-    expect(output).toContain('Prefers dark mode');
+    expect(output).toContain('Allergic to peanuts');
     expect(readFileSync(calls, 'utf8')).toMatch(/^mcp add .* mcp --user ada\b/m);
   });
 });
