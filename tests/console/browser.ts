@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 
 /* Tests of the console in Chromium, if it is installed. */
 
@@ -18,70 +18,55 @@ export type Opened = {
   problems: string[];
 };
 
-let browser: Browser | null = null;
-/** Most tests take turns with one page, because a new one costs a second of CPU. */
-let reused: Page | null = null;
-let opened: Opened[] = [];
+let browser: Browser | undefined;
+/** All tests take turns with one page, because a new one costs a second of CPU. */
+let page: Page;
+let problems: string[] = [];
 
 beforeAll(async () => {
   if (executable === null) return;
   browser = await chromium.launch({ executablePath: executable, args: ['--no-sandbox'] });
+  const context = await browser.newContext({ locale: 'en', timezoneId: 'America/New_York' });
+  page = await context.newPage();
+  page.setDefaultTimeout(60_000);
 }, 60_000);
 afterAll(() => browser?.close());
 
-/** Each test must leave its pages without a problem. */
+/** Each test must leave the page without a problem. */
 afterEach(async () => {
-  const problems = opened.flatMap((one) => one.problems);
-  for (const { page } of opened) {
-    if (page === reused) await forget(page);
-    else await page.context().close();
-  }
-  opened = [];
-  expect(problems).toEqual([]);
+  const found = problems;
+  problems = [];
+  if (page?.url().startsWith('http')) await forget();
+  expect(found).toEqual([]);
 });
 
-async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
-  if (browser === null) throw new Error('the browser has not started');
-  const context = await browser.newContext({ locale: 'en', timezoneId: 'UTC', ...options });
-  const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
-  return page;
-}
-
 /** Opens an address in a browser that knows nothing yet. */
-export async function open(url: string, options?: BrowserContextOptions): Promise<Opened> {
-  reused ??= await newPage();
-  const page = options === undefined ? reused : await newPage(options);
-  const one = { page, problems: watch(page, new URL(url).origin) };
-  opened.push(one);
+export async function open(url: string): Promise<Opened> {
+  watch(new URL(url).origin);
   await page.goto(url);
-  return one;
+  return { page, problems };
 }
-
-const screen = { width: 1_280, height: 720 };
 
 /** Opens an address on a narrow screen with dark colors. */
 export async function openOnPhone(url: string): Promise<Opened> {
-  reused ??= await newPage();
-  await reused.setViewportSize({ width: 360, height: 740 });
-  await reused.emulateMedia({ colorScheme: 'dark' });
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.emulateMedia({ colorScheme: 'dark' });
   return open(url);
 }
 
 /** Leaves the page as a new one in a new context. */
-async function forget(page: Page): Promise<void> {
+async function forget(): Promise<void> {
   const context = page.context();
   for (const other of context.pages()) if (other !== page) await other.close();
   await page.evaluate('localStorage.clear(), sessionStorage.clear()');
   await Promise.all([context.clearCookies(), context.clearPermissions(), page.unrouteAll()]);
   await page.emulateMedia({ reducedMotion: null, colorScheme: 'light' });
-  await page.setViewportSize(screen);
+  await page.setViewportSize({ width: 1_280, height: 720 });
   await page.goto('about:blank');
   page.removeAllListeners();
 }
 
-function watch(page: Page, origin: string): string[] {
-  const problems: string[] = [];
+function watch(origin: string): void {
   page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
   // Chromium reports each violation of the content security policy as an error.
   page.on('console', (message) => {
@@ -91,7 +76,6 @@ function watch(page: Page, origin: string): string[] {
   page.on('request', (request) => {
     if (!request.url().startsWith(`${origin}/`)) problems.push(`request: ${request.url()}`);
   });
-  return problems;
 }
 
 /** Expects that axe finds no violation of WCAG 2.2 AA or of its best practices. */

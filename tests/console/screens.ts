@@ -1,6 +1,7 @@
 import { describe, expect } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { withProject } from '../support/server.ts';
+import { importable } from '../support/writes.ts';
 import { expectAccessible, inBrowser, type Opened, open, tabTo } from './browser.ts';
 
 /* Every screen of the console, by mouse and by keyboard. */
@@ -149,10 +150,7 @@ describe('Memories of a user', () => {
   inBrowser('are filtered by days of the time zone in which their times are shown', async () => {
     const content = 'Called in the evening';
     await server.client.save({ userId: 'ny', content, occurredAt: '2026-11-28T02:00:00Z' });
-    const address = `${server.url}/console#key=${server.key}`;
-    const { page } = await open(address, { timezoneId: 'America/New_York' });
-    await heading(page, 'Connect').waitFor();
-    await page.goto(`${server.url}/console#/users/ny?from=2026-11-28`);
+    const { page } = await openScreen('#/users/ny?from=2026-11-28');
     await page.getByText('No memory matches the filters.').waitFor();
     await page.goto(`${server.url}/console#/users/ny?from=2026-11-27&to=2026-11-28`);
     await page.getByText(content).waitFor();
@@ -160,10 +158,11 @@ describe('Memories of a user', () => {
   });
 
   inBrowser('lists all of them, page by page, and filters them', async () => {
-    for (let index = 0; index < 60; index += 1) {
-      const metadata = { parity: index % 2 };
-      await server.client.save({ userId: 'many', content: `Note ${index}`, metadata });
-    }
+    const items = Array.from({ length: 60 }, (_, n) => {
+      const fields = { content: `Note ${n}`, metadata: { parity: n % 2 }, externalId: null };
+      return { ...importable('many'), id: `mem_many_${n + 100}`, ...fields };
+    });
+    await server.client.import({ items });
     const { page } = await openScreen('#/users/many');
     const rows = page.locator('.memories > li');
     await page.getByText('Note 59').waitFor();
@@ -193,18 +192,11 @@ describe('Memories of a user', () => {
     await page.keyboard.type('cello dark');
     await page.getByText('2 matches').waitFor();
     expect(await page.locator('mark').allTextContents()).toEqual(['cello', 'dark', 'dark']);
-    await page
-      .getByText(/words 0\.\d{3}/)
-      .first()
-      .waitFor();
+    const score = page.getByText(/words 0\.\d{3}/).first();
+    await score.waitFor();
     // The bars are as long as the scores are high.
-    const widths = await page
-      .locator('.why svg')
-      .evaluateAll((bars) =>
-        bars.map((bar) =>
-          [...bar.querySelectorAll('rect')].reduce((sum, one) => sum + one.width.baseVal.value, 0),
-        ),
-      );
+    const widths: number[] = await page.evaluate(`[...document.querySelectorAll('.why svg')].map(
+      (bar) => [...bar.children].reduce((sum, one) => sum + one.width.baseVal.value, 0))`);
     expect(widths[0]).toBeCloseTo(100);
     expect(widths[1]).toBeLessThan(90);
     await expectAccessible(page);

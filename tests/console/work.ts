@@ -1,5 +1,5 @@
 import { describe, expect } from 'bun:test';
-import { startTestServer, withProject } from '../support/server.ts';
+import { withProject, withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { importable } from '../support/writes.ts';
 import { expectAccessible, inBrowser, type Opened, open, tabTo } from './browser.ts';
@@ -118,7 +118,9 @@ describe('Add', () => {
   });
 });
 
-describe('Health', () => {
+describe('Health', async () => {
+  const without = await withServer({ MEMORY_METRICS: 'off' });
+
   inBrowser('draws what the service does', async () => {
     const { page } = await openScreen('Health');
     await page.getByRole('definition').getByText('ok', { exact: true }).waitFor();
@@ -133,11 +135,9 @@ describe('Health', () => {
   });
 
   inBrowser('says why there are no metrics', async () => {
-    await using without = await startTestServer({ MEMORY_METRICS: 'off' });
-    const { page, problems } = await open(`${without.url}/console#key=${without.key}`, {});
+    const { page, problems } = await open(`${without.url}/console#key=${without.key}`);
     await page.getByRole('link', { name: 'Health' }).click();
     await page.getByText('the metrics are turned off with MEMORY_METRICS').waitFor();
     expect(problems.splice(0)).toEqual([expect.stringContaining('404')]);
-    await page.context().close();
   });
 });
