@@ -159,7 +159,7 @@ describe('Memories of a user', () => {
 
   inBrowser('lists all of them, page by page, and filters them', async () => {
     const items = Array.from({ length: 60 }, (_, n) => {
-      const fields = { content: `Note ${n}`, metadata: { parity: n % 2 }, externalId: null };
+      const fields = { content: `Note ${n}`, metadata: { parity: n % 2 } };
       return { ...importable('many'), id: `mem_many_${n + 100}`, ...fields };
     });
     await server.client.import({ items });

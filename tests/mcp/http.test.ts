@@ -37,20 +37,21 @@ describe('access to /mcp', () => {
 });
 
 describe('the headers Host and Origin', () => {
+  /** 405 if they are accepted. */
   const statusAt = async (to: TestServer, headers: Record<string, string>) =>
-    (await post('/mcp/users/u', list, headers, to)).status;
+    (await send(to, 'GET', '/mcp/users/u', { headers })).status;
 
   test.each<[Record<string, string>, number]>([
     [{ host: 'memory.example' }, 403],
     [{ host: '127.0.0.1.evil.example' }, 403],
-    [{ host: 'localhost:1234' }, 200],
-    [{ host: 'LOCALHOST' }, 200],
-    [{ host: '[::1]:7070' }, 200],
+    [{ host: 'localhost:1234' }, 405],
+    [{ host: 'LOCALHOST' }, 405],
+    [{ host: '[::1]:7070' }, 405],
     [{ origin: 'http://evil.example' }, 403],
     [{ origin: 'null' }, 403],
     [{ origin: 'http://localhost.evil.example' }, 403],
-    [{ origin: 'http://localhost:6274' }, 200],
-    [{ origin: server.url }, 200],
+    [{ origin: 'http://localhost:6274' }, 405],
+    [{ origin: server.url }, 405],
   ])('%j: %d', async (headers, status) => expect(await statusAt(server, headers)).toBe(status));
 
   test('settings allow additional hosts and origins, but never 0.0.0.0', async () => {
@@ -63,12 +64,12 @@ describe('the headers Host and Origin', () => {
     await using other = await startTestServer(env);
     const host = 'localhost';
     const statuses: [Record<string, string>, number][] = [
-      [{ host }, 200],
-      [{ host: 'memory.EXAMPLE:443' }, 200],
+      [{ host }, 405],
+      [{ host: 'memory.EXAMPLE:443' }, 405],
       [{ host: 'app.example' }, 403],
       [{ host: '0.0.0.0' }, 403],
-      [{ host, origin: 'https://app.example' }, 200],
-      [{ host, origin: 'https://memory.example' }, 200],
+      [{ host, origin: 'https://app.example' }, 405],
+      [{ host, origin: 'https://memory.example' }, 405],
       [{ host, origin: 'https://other.example' }, 403],
       [{ host, origin: 'http://0.0.0.0' }, 403],
     ];
@@ -84,7 +85,7 @@ describe('the headers Host and Origin', () => {
   // Only Linux assigns all addresses in 127.0.0.0/8 to the loopback interface.
   test.skipIf(process.platform !== 'linux')('the address that it listens on', async () => {
     await using own = await startTestServer({ HOST: '127.0.0.2' });
-    expect(await statusAt(own, {})).toBe(200);
+    expect(await statusAt(own, {})).toBe(405);
   });
 });
 
@@ -131,7 +132,7 @@ describe('on a server that logs and limits the requests of a key', async () => {
   const logged: string[] = [];
   const limited = await withServer(
     { LOG_LEVEL: 'info', MEMORY_RATE_LIMIT: '4/60' },
-    [join(import.meta.dir, 'faulty-tools.ts')],
+    [join(import.meta.dir, 'more-tools.ts')],
     { log: (line) => void logged.push(line) },
   );
   const failures = () => logged.filter((line) => line.includes('MCP tool failed'));
@@ -171,7 +172,7 @@ describe('on a server that logs and limits the requests of a key', async () => {
     const { json } = await post('/mcp/users/u', call('throw_error', {}), {}, limited);
     const text = 'Internal error in the memory tools; see the log for details.';
     expect(json.result).toEqual({ content: [{ type: 'text', text }], isError: true });
-    const stack = expect.stringMatching(/a bug in the tool.* at .*faulty-tools\.ts:\d+/);
+    const stack = expect.stringMatching(/a bug in the tool.* at .*more-tools\.ts:\d+/);
     expect(failures()).toEqual([stack]);
   });
 });

@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test';
+import { importAll } from '../support/http.ts';
 import { startTestServer, withProject } from '../support/server.ts';
+import { importable } from '../support/writes.ts';
 import { call, messagesTo } from './messages.ts';
 
 /* Large memories, messages and responses. */
@@ -8,9 +10,9 @@ const server = await withProject();
 const post = messagesTo(() => server);
 
 test('a page of list_memories is full even if the documents are large', async () => {
-  const text = 'word '.repeat(900_000);
-  for (let count = 0; count < 3; count += 1) {
-    await server.client.ingest.document({ userId: 'large', data: { text } });
+  const content = 'word '.repeat(900_000);
+  for (const id of ['mem_large_1', 'mem_large_2', 'mem_large_3']) {
+    await importAll(server, [{ ...importable('large'), id, content }]);
   }
   const { json } = await post('/mcp/users/large', call('list_memories', {}));
   expect(json.result.content[0].text).toMatch(/^(\[mem_.* word w\S*…\n){3}End of the list\.$/);

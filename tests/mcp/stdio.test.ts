@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import { memoryAt } from '../cli/command.ts';
-import { program, shellAt } from '../cli/shell.ts';
+import { program } from '../cli/shell.ts';
 import { html, json, refusal, startFaultServer } from '../support/fault-server.ts';
 import { noHome } from '../support/process.ts';
 import { withProject } from '../support/server.ts';
 
 const server = await withProject();
-const shell = shellAt(server);
 const memory = (argv: string[], around = {}) => memoryAt(server)(argv, around);
 
 const clientInfo = { name: 'tests', version: '1' };
@@ -55,14 +54,6 @@ describe('memory mcp exits', () => {
     if (signal === null) child.stdin.end();
     else child.kill(signal);
     expect(await child.exited).toBe(0);
-  });
-
-  test('immediately without input', async () => {
-    expect(await shell('$MEMORY mcp --user u </dev/null').ended).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: '',
-    });
   });
 });
 

@@ -6,7 +6,7 @@ import { call, messagesTo } from './messages.ts';
 
 /* The calls of one project do not occupy the MCP thread. */
 
-const server = await withServer({}, [join(import.meta.dir, 'waiting-tools.ts')]);
+const server = await withServer({}, [join(import.meta.dir, 'more-tools.ts')]);
 /** The key of another project. */
 const other = { authorization: `Bearer ${await server.createKey('other')}` };
 const post = messagesTo(() => server);

@@ -1,8 +1,8 @@
 import { type Tool, tools } from '../../server/mcp/tools/tools.ts';
 
 /*
- * Tools that wait until another call releases them. Every worker thread preloads this module, but
- * only the MCP thread runs tools.
+ * Tools that wait until another call releases them, and one that throws. Every worker thread
+ * preloads this module, but only the MCP thread runs tools.
  */
 
 const waiting: (() => void)[] = [];
@@ -21,5 +21,8 @@ tools.push(
   tool('release', 'Releases all waiting calls.', async () => {
     for (const release of waiting.splice(0)) release();
     return 'done';
+  }),
+  tool('throw_error', 'Throws an error that is not from the service.', () => {
+    throw new Error('a bug in the tool');
   }),
 );
