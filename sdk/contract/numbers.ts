@@ -10,8 +10,12 @@ export function exactNumber(
   value: unknown,
   { source = '' }: { source?: string } = {},
 ): unknown {
-  const isWhole = typeof value === 'number' && /^-?\d{16,}$/.test(source);
-  return isWhole && String(value) !== source ? Number.POSITIVE_INFINITY : value;
+  return typeof value === 'number' && losesDigits(source) ? Number.POSITIVE_INFINITY : value;
+}
+
+/** Whether a number in JSON is a whole number of which a double loses digits. */
+export function losesDigits(source: string): boolean {
+  return /^-?\d{16,}$/.test(source) && String(Number(source)) !== source;
 }
 
 /**

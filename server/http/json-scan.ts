@@ -47,8 +47,8 @@ const batchStartBytes = 256;
  * const items = scan.end();
  */
 export class JsonScan {
-  /** Whether there is a number with so many digits that a double may not hold all of them. */
-  hasLongNumber = false;
+  /** Offsets within numbers with so many digits that a double may not hold all of them. */
+  readonly longNumbers: number[] = [];
   /** The first bytes, buffered until they show whether this is a batch body. */
   #head: Buffer | null = Buffer.alloc(0);
   #scanned = 0;
@@ -105,19 +105,21 @@ export class JsonScan {
 
   #scan(bytes: Uint8Array): void {
     const { length } = bytes;
+    let digits = this.#digits;
     for (let at = 0; at < length; at += 1) {
       const byte = bytes[at] ?? 0;
       if (this.#inString) {
         at = this.#passString(bytes, at);
         continue;
       }
-      this.#digits = byte >= zero && byte <= nine ? this.#digits + 1 : 0;
-      if (this.#digits === inexactDigits) this.hasLongNumber = true;
+      digits = byte >= zero && byte <= nine ? digits + 1 : 0;
+      if (digits === inexactDigits) this.longNumbers.push(this.#scanned + at);
       if (isStructural[byte] === 1 || this.#isOpened || this.#itemsEnded) {
         this.#readStructural(byte, this.#scanned + at);
       }
     }
-    this.#scanned += bytes.length;
+    this.#digits = digits;
+    this.#scanned += length;
   }
 
   #passString(bytes: Uint8Array, begin: number): number {

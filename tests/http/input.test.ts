@@ -172,7 +172,8 @@ test.each(['1e400', '9007199254740993', '[-1234567890123456789]'])(
 );
 
 test('numbers with many digits are accepted if they are returned unchanged', async () => {
-  const numbers = '[9007199254740992,-1234567890123456800,0.1234567890123456,12345678901234567e10]';
+  const whole = '9007199254740992,-1234567890123456800';
+  const numbers = `[${whole},0.1234567890123456,12345678901234567.5,1e+00000000000000001]`;
   const body = `{"userId":"${newUser()}","content":"x","metadata":{"n":${numbers}}}`;
   const answer = await askRaw(server, 'POST', '/v1/memories', body);
   expect(answer.body).toMatchObject({ metadata: { n: JSON.parse(numbers) } });
