@@ -88,7 +88,7 @@ async function failureOf(term: Terminal, error: unknown, called: AnyCommand): Pr
   if (error instanceof CommanderError) return usageFailure(error, called);
   const { MemoryServiceError } = await import('../sdk/index.ts');
   if (!(error instanceof MemoryServiceError)) return new CliError('failed', errorText(error));
-  return serviceFailure(term, error, helpFor(called));
+  return serviceFailure(term, error, called);
 }
 
 /** Describes an invalid command line, with a suggestion where the intention is clear. */

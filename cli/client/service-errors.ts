@@ -1,4 +1,5 @@
 import type { MemoryServiceError, Replayable } from '../../sdk/index.ts';
+import { type AnyCommand, helpFor, pathBelowRoot } from '../commander.ts';
 import { CliError, exitCodes } from '../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { capitalized } from '../terminal/text.ts';
@@ -26,15 +27,16 @@ const hintOf: Record<string, string> = {
   connection: 'Is the server running? Try: memory serve, or check the address: memory profile show',
 };
 
-/** Describes an error from the service. `help` is the hint for an invalid request. */
+/** Describes an error from the service. An invalid request gets a hint for the called command. */
 export function serviceFailure(
   term: Terminal,
   error: MemoryServiceError,
-  help: string | null = null,
+  called?: AnyCommand,
 ): CliError {
   const { value: baseUrl } = resolveBaseUrl(term);
   const code = kindOf(error);
-  const hint = hintFor(error) ?? hintOf[code] ?? (code === 'invalid_request' ? help : null);
+  const help = called && code === 'invalid_request' ? helpFor(called) : null;
+  const hint = hintFor(error, called) ?? hintOf[code] ?? help;
   const text = textOf(term, error, baseUrl);
   const failure = new CliError(error.code, text, hint, exitCodeOf[code]);
   failure.requestId = error.requestId ?? null;
@@ -49,23 +51,27 @@ function kindOf({ code, name, message }: MemoryServiceError): string {
   return message.startsWith('no such route') ? 'unexpected_answer' : code;
 }
 
-function hintFor({ message, details }: MemoryServiceError): string | undefined {
+function hintFor({ message, details }: MemoryServiceError, called?: AnyCommand) {
   const has = (name: string, text: RegExp) =>
     details.some((one) => one.field === name && text.test(one.message));
   // A document may be longer than a memory, and so may its request: more than 1 MiB.
   if (/at most 1048576 bytes/.test(message) || has('content', /at most/)) {
     return 'To store a long text: memory ingest document --user <id> <file>';
   }
-  return has('userId', /is required/)
-    ? 'Specify the user: --user <id>, or userId in a file.'
-    : undefined;
+  if (!has('userId', /is required/)) return undefined;
+  const path = called && pathBelowRoot(called);
+  // The other commands that read records take no --user.
+  if (path === 'ingest chat') return 'Specify the user: --user <id>, or userId in the file.';
+  const isOfRecords = /^ingest (?!document)/.test(path ?? '');
+  return `Specify the user: ${isOfRecords ? 'userId in the file' : '--user <id>'}.`;
 }
 
 function textOf(term: Terminal, error: MemoryServiceError, baseUrl: string): string {
   const { code, name, details } = error;
   const message = messageOf(error);
   if (name === 'AuthenticationError') {
-    return `The API key in ${keySource(term, baseUrl)} was rejected: ${message}.`;
+    const reason = message.replace(/; check apiKey or MEMORY_API_KEY$/, '');
+    return `The API key in ${keySource(term, baseUrl)} was rejected: ${reason}.`;
   }
   if (code === 'connection' || code === 'timeout') return `${unreachable(baseUrl, error)}.`;
   if (code === 'unexpected_answer') {

@@ -179,7 +179,7 @@ test('a key created with --user needs no --user, and a key without one gets a hi
     expect({ argv, ...(await as(argv, { stdin })) }).toMatchObject({ argv, code: 0 });
     const refused = await memory(argv, { stdin });
     expect({ argv, code: refused.code }).not.toEqual({ argv, code: 0 });
-    expect(refused.stderr).toContain('--user <id>');
+    expect(refused.stderr).toContain('Specify the user: ');
   }
   expect((await as(['ingest', 'document', '-', '--dry-run'], { stdin: 'text' })).code).toBe(0);
   const { items } = JSON.parse((await as(['list', '--json'])).stdout);
