@@ -25,12 +25,15 @@ function addList(group: Parent, term: Terminal): void {
     .addOption(databaseOption);
   command.action(async ({ database }) => {
     const keys = await withAdmin(term, database, (admin) => admin.listKeys());
-    const rows = keys.map(rowOf);
-    if (term.options.json) return printJson(term, { items: rows });
+    const { json, project } = term.options;
+    const rows = keys.map(rowOf).filter((key) => key.project === (project ?? key.project));
+    if (json) return printJson(term, { items: rows });
     await printTable(term, columnsAt(term.now()), rows);
-    if (rows.length === 0) await note(term, 'No keys yet. To create one: memory keys create');
+    const create = `memory keys create${project === undefined ? '' : ` --project ${project}`}`;
+    if (rows.length === 0) await note(term, `No keys yet. To create one: ${create}`);
   });
-  addHelp(command, '', ['memory keys list']);
+  const help = '\nWith --project, lists only the keys of that project.';
+  addHelp(command, help, ['memory keys list', 'memory keys list --project shop']);
 }
 
 type KeyRow = ReturnType<typeof rowOf>;
