@@ -120,9 +120,14 @@ export async function confirm(
   if (!term.stdin.isTerminal || !term.stderr.isTerminal) throw unasked;
   await term.stderr.write(`${escapeControls(question)} [y/N] `);
   let answer = '';
-  for await (const piece of readPieces(term, '-')) {
-    answer += new TextDecoder().decode(piece);
-    if (answer.includes('\n')) break;
+  try {
+    for await (const piece of readPieces(term, '-')) {
+      answer += new TextDecoder().decode(piece);
+      if (answer.includes('\n')) break;
+    }
+  } finally {
+    // Only Enter moves the cursor to the next line, not Ctrl-C or Ctrl-D.
+    if (!answer.includes('\n')) await note(term, '');
   }
   if (/^\s*y(es)?\s*$/i.test(answer)) return;
   await note(term, declined);

@@ -199,8 +199,9 @@ describe('memory delete --user', () => {
     await server.client.deleteAll({ userId: 'u' });
     await saveAll('u', 'x');
     const ran = await memory(['delete', '--user', 'u'], { terminal: 80, typed });
-    const said = isYes ? 'Deleted 1 memory of u.' : 'Nothing was deleted.';
-    expect(ran).toEqual({ code: isYes ? 0 : 1, stdout: '', stderr: `${question}${said}\n` });
+    const said = isYes ? 'Deleted 1 memory of u.\n' : 'Nothing was deleted.\n';
+    const stderr = question + (typed === '' ? '\n' : '') + said;
+    expect(ran).toEqual({ code: isYes ? 0 : 1, stdout: '', stderr });
     expect(await left('u')).toBe(isYes ? 0 : 1);
   });
 
