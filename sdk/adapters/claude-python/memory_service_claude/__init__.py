@@ -3,13 +3,13 @@
 A file is a memory. Its path is the external id, and its text the content without the last newline.
 """
 
-import asyncio
 from posixpath import normpath
 from typing import Any
 
 from anthropic.lib.tools import BetaFunctionToolResultType as Result, ToolError
 from anthropic.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool
 from anthropic.types import beta
+from anyio import to_thread
 from memory_service import Memory, MemoryItem, MemoryServiceError
 
 ROOT = "/memories"
@@ -135,7 +135,8 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         self.tool = tool
 
     async def execute(self, command: beta.BetaMemoryTool20250818Command) -> Result:
-        return await asyncio.to_thread(self.tool.execute, command)
+        # The threads of asyncio also look up hosts, for which a service that hangs must not wait.
+        return await to_thread.run_sync(self.tool.execute, command, abandon_on_cancel=True)
 
     view = create = str_replace = insert = delete = rename = execute
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 import unittest
 import uuid
 from typing import Any
@@ -84,6 +85,28 @@ class Tool(unittest.TestCase):
             self.tool.call({**CREATE, "file_text": "x" * 65_536})
         with self.assertRaisesRegex(ToolError, "externalId: must be at most 256 characters"):
             self.tool.call({**CREATE, "path": "/memories/" + "x" * 300})
+
+    def test_a_service_that_hangs_does_not_keep_asyncio_from_looking_up_hosts(self) -> None:
+        hangs = threading.Event()
+
+        def answer(_: httpx2.Request) -> httpx2.Response:
+            hangs.wait()
+            return httpx2.Response(200, json={"items": [], "nextCursor": None})
+
+        async def main() -> None:
+            view = {"command": "view", "path": "/memories"}
+            calls = asyncio.gather(*(tool.call(view) for _ in range(32)))
+            await asyncio.sleep(0)
+            try:
+                lookup = asyncio.get_running_loop().getaddrinfo("localhost", 80)
+                self.assertTrue(await asyncio.wait_for(lookup, 10))
+            finally:
+                hangs.set()
+                await calls
+
+        http = httpx2.Client(transport=httpx2.MockTransport(answer))
+        tool = AsyncMemoryTool(MemoryTool(Memory(http_client=http), user_id="ada"))
+        asyncio.run(main())
 
     def test_async(self) -> None:
         async def main() -> None:

@@ -4,7 +4,6 @@ An item is a memory: its value is the content, as JSON; its key is the external 
 the source. The first labels of the namespace are the user.
 """
 
-import asyncio
 import json
 import operator
 import re
@@ -14,6 +13,7 @@ from datetime import datetime, timedelta, timezone
 from itertools import islice, takewhile
 from typing import Any
 
+from anyio import to_thread
 from langgraph.store.base import (
     BaseStore, GetOp, Item, ListNamespacesOp, MatchCondition, Op, PutOp, Result, SearchItem,
     SearchOp, TTLConfig, validate_op_namespace,
@@ -56,7 +56,8 @@ class MemoryServiceStore(BaseStore):
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        return await asyncio.to_thread(self.batch, ops)
+        # The threads of asyncio also look up hosts, for which a service that hangs must not wait.
+        return await to_thread.run_sync(self.batch, ops, abandon_on_cancel=True)
 
     def read(self, op: Op) -> Result:
         if isinstance(op, GetOp):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import threading
 import time
 import unittest
 import uuid
@@ -231,6 +232,27 @@ class Store(unittest.TestCase):
             self.store.put((self.user,), "k", {"text": "x" * 70_000})
         with self.assertRaises(InvalidNamespaceError):
             self.store.batch([GetOp(("a.b",), "k")])
+
+    def test_a_service_that_hangs_does_not_keep_asyncio_from_looking_up_hosts(self) -> None:
+        hangs = threading.Event()
+
+        def answer(_: httpx2.Request) -> httpx2.Response:
+            hangs.wait()
+            return httpx2.Response(200, json={"items": [], "nextCursor": None})
+
+        async def main() -> None:
+            calls = asyncio.gather(*(store.aget((self.user,), "k") for _ in range(32)))
+            await asyncio.sleep(0)
+            try:
+                lookup = asyncio.get_running_loop().getaddrinfo("localhost", 80)
+                self.assertTrue(await asyncio.wait_for(lookup, 10))
+            finally:
+                hangs.set()
+                await calls
+
+        http = httpx2.Client(transport=httpx2.MockTransport(answer))
+        store = MemoryServiceStore(Memory(http_client=http))
+        asyncio.run(main())
 
     def test_asyncio(self) -> None:
         async def main() -> None:
