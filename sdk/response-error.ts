@@ -55,6 +55,8 @@ export function errorFromResponse(
 }
 
 function unexpected(status: number, headers: Headers): string {
+  // Browsers hide the status and the headers of a redirect, for example to a login page.
+  if (status === 0) return 'not a response from the memory service: a redirect';
   const found = headers.get('Location') ?? headers.get('Content-Type') ?? 'no content type';
   return `not a response from the memory service: ${status}, ${found}`;
 }

@@ -26,6 +26,14 @@ test('the error for an API key that is not allowed in a header does not contain 
   expect(inspect(error, { depth: 20 })).not.toContain('secret');
 });
 
+test('a redirect is an error that names it, also in a browser, which hides its status', async () => {
+  // `Response.error()` has the status of a hidden redirect.
+  const client = new sdk.MemoryClient({ apiKey, fetch: async () => Response.error() });
+  const error = await failure(client.get('mem_1'));
+  expect(error).toBeInstanceOf(sdk.ServerError);
+  expect(error.message).toBe('not a response from the memory service: a redirect');
+});
+
 test('a failed call causes no unhandled rejection, however its promise is used', async () => {
   using server = startFaultServer(refusal(404, 'not_found'));
   const unhandled: unknown[] = [];
