@@ -1,3 +1,4 @@
+import { exactNumber, holdsInexact, inexactNumber } from '../../sdk/contract/numbers.ts';
 import type { IngestRecord, Memory, MemoryClient, SaveRequest } from '../../sdk/index.ts';
 
 export type TextForm = 'memory' | 'document' | 'lines';
@@ -45,7 +46,9 @@ function itemsOf({ form, name, text }: Given, userId: string): Item[] {
 /** The service checks every field itself, so that its messages are the ones that are shown. */
 function readLine(line: string, userId: string): { kind: Kind; value: object } {
   try {
-    const value = { ...(userId !== '' && { userId }), ...Object(JSON.parse(line)) };
+    const read = JSON.parse(line, exactNumber);
+    if (holdsInexact(read)) return { kind: 'bad', value: { message: inexactNumber } };
+    const value = { ...(userId !== '' && { userId }), ...Object(read) };
     if ('data' in value) return { kind: 'ingest', value };
     if ('createdAt' in value) return { kind: 'import', value };
     return { kind: 'save', value };

@@ -71,14 +71,15 @@ describe('Add', () => {
       exported,
       { content: '' },
     ].map((line) => JSON.stringify(line));
+    const inexact = '{"content":"Likes tea","metadata":{"order":12345678901234567}}';
     const { page, problems } = await openScreen('Add');
     await page.getByLabel('What it is').selectOption('lines');
     await page.getByLabel('User of lines without one').fill('lines');
     await page
       .getByRole('textbox', { name: 'Text', exact: true })
-      .fill(['not json', ...lines].join('\n\n'));
+      .fill(['not json', ...lines, inexact].join('\n\n'));
     await page.getByRole('button', { name: 'Add', exact: true }).click();
-    await page.getByText('3 added, 3 failed').waitFor();
+    await page.getByText('3 added, 4 failed').waitFor();
     expect(problems.splice(0)).toEqual([expect.stringContaining('400')]);
     await expectAccessible(page);
     const rows = await page.getByRole('row').allTextContents();
@@ -86,6 +87,7 @@ describe('Add', () => {
       'line 1is not a JSON object',
       'line 5data.name: is required',
       'line 11content: must not be empty',
+      'line 13must not contain a number that a double cannot hold; use a string',
       'line 3queued id',
       'line 7saved id',
       'line 9imported, or already there id',

@@ -149,7 +149,9 @@ const table: Row[] = [
   { from: 'server/home/', may: 'server/home/ node:', types: contract },
   {
     from: 'server/console/',
-    may: 'preact preact/ @preact/ server/console/ server/home/ sdk/index.ts',
+    may:
+      'preact preact/ @preact/ server/console/ server/home/ sdk/index.ts ' +
+      'sdk/contract/numbers.ts',
   },
   {
     from: 'server/http/ server/app.ts',
