@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'bun:test';
-import { chmodSync, existsSync, readdirSync, statfsSync, statSync, truncateSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  statfsSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
 import { openAdmin } from '../../server/admin.ts';
 import { canMountTmpfs, mountTmpfs } from '../faults/mounts.ts';
 import { diagnoseFile } from '../storage/sqlite.ts';
@@ -131,6 +139,23 @@ ofFile('restore rejects a running server and a damaged backup, and changes nothi
   await memory(['restore', file, ...on(target)]);
   expectRan(await memory(['restore', broken, ...on(target)]), 1, 'not an intact backup');
   expect(await doctor(target)).toMatchObject({ code: 0 });
+});
+
+ofFile('a folder is neither a database nor a backup, and is not replaced', async () => {
+  const place = folder.file('place');
+  mkdirSync(place);
+  const file = folder.file('for-a-folder.db');
+  await memory(['backup', file, ...on(server.databaseUrl)]);
+  const found = `the database ${place} cannot be opened: it is a folder`;
+  expectRan(await memory(['restore', file, ...on(place)]), 1, found);
+  const target = on(folder.file('of-a-folder.db'));
+  expectRan(
+    await memory(['restore', place, ...target]),
+    1,
+    `${place} is not a backup: it is a folder`,
+  );
+  expect((await doctor(place)).items).toEqual([{ name: 'database', level: 'failure', found }]);
+  expect(statSync(place).isDirectory()).toBe(true);
 });
 
 ofFile('doctor reports a running server and a current schema', async () => {

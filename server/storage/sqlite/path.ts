@@ -26,10 +26,13 @@ export function canonicalPath(name: string): string {
 
 /**
  * Follows the symbolic links at the path. If the last target does not exist, SQLite creates the
- * file there. Throws an Error with advice if a link has a WAL that its target lacks.
+ * file there. Throws an Error if it is a folder, or if a link has a WAL that its target lacks.
  */
 function targetOf(path: string, links = maxLinks): string {
   const file = lstatSync(path, { throwIfNoEntry: false });
+  if (file?.isDirectory()) {
+    throw new Error(`the database ${path} cannot be opened: it is a folder`);
+  }
   if (file?.isFile()) assertNotMounted(join(realpathSync(dirname(path)), basename(path)));
   if (!file?.isSymbolicLink()) return path;
   if (links === 0) throw new Error(`${path} has too many levels of symbolic links`);

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite';
-import { existsSync, readdirSync, renameSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Restored } from '../../types/admin.ts';
 import { isBusy } from '../errors.ts';
@@ -31,7 +31,9 @@ export async function restoreDatabase(
   name: string,
   options: RestoreOptions,
 ): Promise<Restored> {
-  if (!existsSync(backup)) throw new Error(`no backup found at ${backup}`);
+  const file = statSync(backup, { throwIfNoEntry: false });
+  if (file === undefined) throw new Error(`no backup found at ${backup}`);
+  if (file.isDirectory()) throw new Error(`${backup} is not a backup: it is a folder`);
   keepFilesPrivate();
   inspect(backup);
   const path = canonicalPath(name);
