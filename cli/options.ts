@@ -120,6 +120,12 @@ export function parseName(name: string, previous?: string): string {
   throw new InvalidArgumentError('It can be given only once, and must not be empty.');
 }
 
+/** Rejects an unset variable of a shell. */
+export function parseFile(name: string): string {
+  if (name !== '') return name;
+  throw usageError('A file name must not be empty.');
+}
+
 /** Rejects empty ids and ids of only dots and spaces, which would change the request path. */
 export function parseId(id: string): string {
   if (!/^[.\s]*$/.test(id)) return id;

@@ -100,7 +100,10 @@ Edit them there and ingest only the new file.`;
 function addDocument(group: Parent, term: Terminal): void {
   const command = group
     .command('document')
-    .argument('<file...>', 'files or folders; - for stdin')
+    .argument('<file...>', 'files or folders; - for stdin', (name, previous: string[] = []) => [
+      ...previous,
+      shared.parseFile(name),
+    ])
     .usage('--user <id> [options] <file...>')
     .description('Ingest Markdown, HTML and other text files.')
     .addOption(shared.userOption)
@@ -146,7 +149,7 @@ the same memory, or changes nothing if the file is unchanged.`;
 function fileCommand(group: Parent, name: string, description: string) {
   return group
     .command(name)
-    .argument('<file>', 'one record as JSON, or many as JSON Lines; - for stdin')
+    .argument('<file>', 'one record as JSON, or many as JSON Lines; - for stdin', shared.parseFile)
     .description(description)
     .addOption(shared.idempotencyKeyOption)
     .addOption(shared.errorsOutOption)

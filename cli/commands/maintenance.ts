@@ -5,6 +5,7 @@ import type { Finding, Restored } from '../../server/admin.ts';
 import { addHelp, type Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, onDatabase, shownDatabase } from '../database.ts';
 import { CliError, errorCode, errorText, exitCodes, usageError } from '../errors.ts';
+import { parseFile } from '../options.ts';
 import { readBytes } from '../terminal/input.ts';
 import {
   type Column,
@@ -21,7 +22,7 @@ import { escapeLine, memoriesOf, quoted } from '../terminal/text.ts';
 export function addBackup(program: Parent, term: Terminal): void {
   const command = program
     .command('backup')
-    .argument('<file>', 'the target file; - for stdout')
+    .argument('<file>', 'the target file; - for stdout', parseFile)
     .description(
       'Back up the database to a file and verify the backup. Works whether or not the server is running.',
     )
@@ -67,7 +68,7 @@ async function copyToStdout(term: Terminal, file: string): Promise<void> {
 export function addRestore(program: Parent, term: Terminal): void {
   const command = program
     .command('restore')
-    .argument('<file>', 'the backup file; - for stdin')
+    .argument('<file>', 'the backup file; - for stdin', parseFile)
     .description('Replace the database with a backup. The server must be stopped.')
     .option('--erase-again', 'erase the users who were erased since the backup')
     .addOption(databaseOption);

@@ -37,7 +37,7 @@ export function addExport(program: Parent, term: Terminal): void {
 export function addImport(program: Parent, term: Terminal): void {
   const command = program
     .command('import')
-    .argument('<file>', 'JSON Lines; - for stdin')
+    .argument('<file>', 'JSON Lines; - for stdin', shared.parseFile)
     .description('Import memories that were exported from this service or another one.')
     .addOption(fromOption)
     .addOption(shared.userOptionFor('with --from: the user who owns the memories'))

@@ -1,7 +1,6 @@
 import type { Stats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join, posix, relative, resolve } from 'node:path';
-import { usageError } from '../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { extensionOf, isDocument } from './kind.ts';
 
@@ -29,7 +28,6 @@ export async function findFiles(term: Terminal, args: string[]) {
 }
 
 async function filesOf(term: Terminal, arg: string, skipped: string[]): Promise<Found[]> {
-  if (arg === '') throw usageError('A file name must not be empty.');
   const externalId = externalIdOf(term, arg);
   // mutate-ignore constant: the size of stdin is unknown
   const named = { path: arg, externalId, bytes: 0, isNamed: true };

@@ -112,7 +112,9 @@ test.each([
   ['delete --user ada --if-version 1 --yes', notWithUser],
   ['ingest support --user ada', `Unknown option '--user'`],
   ['ingest support', `Missing required argument 'file'`],
-  ['ingest document ""', 'A file name must not be empty.'],
+  ...['ingest document', 'ingest support', 'ingest batch', 'import', 'backup', 'restore'].map(
+    (name): [string, string] => [`${name} ""`, 'A file name must not be empty.'],
+  ),
   ['ingest document a.md b.md --title Notes', singleFile],
   ['ingest document tests/cli/transcripts --external-id x', singleFile],
   ['import a.jsonl -u ada', needsFrom],
