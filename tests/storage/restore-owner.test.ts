@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { chmodSync, chownSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { backup, folder, path, withFiles } from './files.ts';
 import { inOtherProcess, openFile, restore } from './sqlite.ts';
 
@@ -13,6 +13,7 @@ const canTest =
   Bun.spawnSync([...asNobody, process.execPath, '--version']).exitCode === 0;
 
 const opens = 'await (await openFile(process.env.DATABASE)).close(); process.exit();';
+const backsUp = "await backUp(process.env.DATABASE, '/memory-backup.db');";
 const restores = 'await restore(process.env.BACKUP, process.env.DATABASE);';
 
 withFiles();
@@ -26,6 +27,9 @@ async function runAsNobody(program: string): Promise<string> {
 function giveToNobody(...names: string[]): void {
   for (const name of names) chownSync(name, nobody, nobody);
 }
+
+const giveAllToNobody = () =>
+  giveToNobody(folder.path, ...readdirSync(folder.path).map((name) => folder.file(name)));
 
 test('a restored database has the mode of the file that it replaces', async () => {
   chmodSync(path, 0o640);
@@ -68,6 +72,9 @@ describe.if(canTest)('a service that runs as another user', () => {
   test.each([
     ['the database', () => giveToNobody(folder.path, `${path}.lock`), opens],
     ['the lock file', () => giveToNobody(folder.path, path), opens],
+    ['a backup', () => [giveToNobody(folder.path, path), chmodSync(backup, 0o600)], restores],
+    ['the log', () => giveToNobody(folder.path, path, `${path}.restore-lock`), backsUp],
+    ['the folder of a backup', giveAllToNobody, backsUp],
     ['a database to restore', () => chmodSync(folder.path, 0o777), restores],
   ])('reports that root owns %s', async (_, prepare, program) => {
     chmodSync(backup, 0o644);

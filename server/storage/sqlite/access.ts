@@ -1,4 +1,12 @@
-import { accessSync, constants, readFileSync, type Stats, statfsSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  readFileSync,
+  type Stats,
+  statfsSync,
+  statSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 
 /* Finds out why a file cannot be used. SQLite often reports only that it cannot open the file. */
@@ -16,11 +24,10 @@ function accessFault(path: string): string | null {
   const folder = dirname(path);
   const inFolder = denial(folder, constants.R_OK | constants.X_OK);
   if (inFolder !== null) return `its folder cannot be read: ${inFolder}`;
-  const file = statSync(path, { throwIfNoEntry: false });
-  if (file?.isDirectory() === true) return 'it is a folder';
-  if (file !== undefined) {
-    const denied = denial(path, constants.R_OK | constants.W_OK);
-    if (denied !== null) return denied;
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return 'it is a folder';
+  for (const part of ['', '-wal', '-shm']) {
+    const denied = existsSync(path + part) && denial(path + part, constants.R_OK | constants.W_OK);
+    if (denied) return part === '' ? denied : `${path + part} cannot be used: ${denied}`;
   }
   const inCreating = denial(folder, constants.W_OK);
   return inCreating === null ? null : `its folder cannot be written to: ${inCreating}`;

@@ -68,6 +68,10 @@ export function isFull(error: unknown): boolean {
   return primaryCode(error) === 'SQLITE_FULL';
 }
 
+export function cannotBeOpened(error: unknown): boolean {
+  return primaryCode(error) === 'SQLITE_CANTOPEN';
+}
+
 /** Whether the error or its cause means that another process has locked the database. */
 export function isBusy(error: unknown): boolean {
   if (error instanceof SQLiteError) return /^SQLITE_(BUSY|LOCKED)$/.test(primaryCode(error));

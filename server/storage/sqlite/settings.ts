@@ -153,7 +153,8 @@ function openFile(path: string, options: ConstructorParameters<typeof Database>[
   }
 }
 
-function cannotOpen(path: string, cause: unknown): Error {
+/** SQLite's own error does not say why. */
+export function cannotOpen(path: string, cause: unknown): Error {
   const message = `the database ${path} cannot be opened: ${openFault(path, cause)}`;
   return new Error(message, { cause });
 }

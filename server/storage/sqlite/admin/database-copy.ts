@@ -1,10 +1,11 @@
-import { Database } from 'bun:sqlite';
+import { Database, SQLiteError } from 'bun:sqlite';
 import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { BackupContents } from '../../types/admin.ts';
 import { structuralFaults } from '../check.ts';
-import { isFull } from '../errors.ts';
+import { cannotBeOpened, isFull } from '../errors.ts';
 import { assertOurs } from '../migrate.ts';
+import { cannotOpen } from '../settings.ts';
 
 /**
  * The suffixes of a database file and of SQLite's files next to it. SQLite would apply a leftover
@@ -18,6 +19,7 @@ export function copyInto(target: string, open: () => Database): void {
   try {
     db.prepare('VACUUM INTO ?').run(target);
   } catch (error) {
+    if (cannotBeOpened(error)) throw cannotOpen(target, error);
     if (!isFull(error)) throw error;
     throw new Error(`the disk of ${dirname(target)} is too full for a copy of the database`);
   } finally {
@@ -30,8 +32,9 @@ export function inspect(
   file: string,
   notIntact = (fault: string) => new Error(`${file} is not an intact backup: ${fault}`),
 ): BackupContents {
-  const db = new Database(file, { readonly: true });
+  let db: Database | null = null;
   try {
+    db = new Database(file, { readonly: true });
     const [fault] = structuralFaults(db);
     if (fault !== undefined) throw notIntact(fault);
     // An empty file is a valid SQLite database, but restoring it would lose all data.
@@ -40,8 +43,10 @@ export function inspect(
       memories: number;
     };
     return { memories, bytes: Bun.file(file).size };
+  } catch (error) {
+    throw error instanceof SQLiteError ? cannotOpen(file, error) : error;
   } finally {
-    db.close(true);
+    db?.close(true);
   }
 }
 
