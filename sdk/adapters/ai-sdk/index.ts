@@ -51,7 +51,7 @@ export function memoryTools(client: MemoryClient, options: MemoryOptions): Memor
  * ```
  *
  * By default, the call fails if the search fails. With `onError`, the model is called without
- * memories instead.
+ * memories instead, unless the call was aborted.
  */
 export function memoryMiddleware(
   client: MemoryClient,
@@ -64,7 +64,7 @@ export function memoryMiddleware(
       if (query === '') return params;
       const search = recall(client, options, query, params.abortSignal);
       const memories = await search.catch((error: unknown) => {
-        if (options.onError === undefined) throw error;
+        if (options.onError === undefined || params.abortSignal?.aborted) throw error;
         options.onError(error);
         return [];
       });

@@ -161,4 +161,22 @@ describe('the middleware', () => {
     expect((await generateText({ model: lenient, prompt: 'Hi' })).text).toBe('ok');
     expect(errors).toHaveLength(1);
   });
+
+  test('does not call the model after the call was aborted during the search', async () => {
+    const abort = new AbortController();
+    const fetch = async () => {
+      abort.abort();
+      throw new Error('aborted');
+    };
+    const aborted = new MemoryClient({ fetch });
+    const mock = new MockLanguageModelV3({ doGenerate: reply('ok') });
+    const errors: unknown[] = [];
+    const onError = (error: unknown) => errors.push(error);
+    const middleware = memoryMiddleware(aborted, { userId: newUser(), onError });
+    const model = wrapLanguageModel({ model: mock, middleware });
+    const call = generateText({ model, prompt: 'Hi', abortSignal: abort.signal });
+    await expect(call).rejects.toThrow('aborted');
+    expect(errors).toEqual([]);
+    expect(mock.doGenerateCalls).toHaveLength(0);
+  });
 });
