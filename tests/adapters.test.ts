@@ -52,7 +52,8 @@ function runUnittest(folder: string) {
 
 async function runBunTest(folder: string) {
   const env = { ...process.env, ...environment() };
-  const command = [process.execPath, 'test', `--timeout=${timeoutMs}`, './tests'];
+  // Without `--isolate`, the cases that the files of the AI SDK share run for the first file alone.
+  const command = [process.execPath, 'test', '--isolate', `--timeout=${timeoutMs}`, './tests'];
   const child = Bun.spawn(command, { cwd: folder, env, stdout: 'pipe', stderr: 'pipe' });
   const [out, errors] = await Promise.all([child.stdout.text(), child.stderr.text()]);
   return { code: await child.exited, output: out + errors };
