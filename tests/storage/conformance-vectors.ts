@@ -194,7 +194,7 @@ export function testVectors(): void {
 
   test('large texts are read one at a time', async () => {
     await useModel();
-    const content = 'hello '.repeat(150_000);
+    const content = 'hello '.repeat(15_000);
     await project.import([imported({ content }), imported({ content }), imported({ content })]);
     expect((await work()).memories).toHaveLength(1);
   });

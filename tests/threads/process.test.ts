@@ -93,7 +93,7 @@ test.skipIf(!isPossible)(
   async () => {
     const [, core = ''] = /^Cpus_allowed_list:\s*(\d+)/m.exec(status()) ?? [];
     const under = ['taskset', '-c', core];
-    const hungAfterMs = 4_000;
+    const hungAfterMs = 3_000;
     await using running = await start({ hungAfterMs, under });
     const { child, client } = running;
     // Building the index for the first search takes longer than a ping may take.
