@@ -2,12 +2,14 @@ import { afterAll, expect, test } from 'bun:test';
 import { newMemoryId } from '../../server/ids.ts';
 import { createConnection, statement } from '../../server/storage/postgres/connection.ts';
 import { changeByKey, readInIndexOrder } from '../../server/storage/postgres/planner.ts';
-import { newDatabase, query } from '../support/postgres.ts';
+import { newDatabase, newWholeDatabase, query } from '../support/postgres.ts';
 import type { SentStatement } from '../support/statement-recorder.ts';
-import { claim, memory, record } from './fixtures.ts';
-import { openRecorded } from './postgres.ts';
+import { until } from '../support/until.ts';
+import { claim, imported, memory, newProject, record } from './fixtures.ts';
+import { hasCitus } from './plans.ts';
+import { openInSchema, openRecorded, openWithFastTimers } from './postgres.ts';
 
-/* The query plans that PostgreSQL chooses for a user with thousands of memories. */
+/* What is sent to PostgreSQL, and how it is planned, for a user with thousands of memories. */
 
 const userId = 'ada';
 /** The number of other users, who have few memories. */
@@ -160,6 +162,68 @@ test('a statement for many rows finds each by its key, even if the table was sma
     expect(plan).toContain('"Index Cond"');
     expect(plan).not.toContain('"Join Filter"');
   }
+});
+
+test('a search of thousands of memories sends few statements, and reads few again', async () => {
+  await using own = await openRecorded(await newDatabase());
+  const { database, project, recorder } = own;
+  const word = 'lantern';
+  const sentBy = async (search: () => Promise<unknown>) => {
+    recorder.drain();
+    await search();
+    return recorder.drain();
+  };
+  const given = Array.from({ length: 3_000 }, (_, n) =>
+    // Equal texts are found newest first.
+    imported({ createdAt: n, content: word, metadata: n === 0 ? '{"of":"ada"}' : '{}' }),
+  );
+  await project.import(given);
+  await query(database.url, 'ANALYZE');
+  await project.search(word);
+  // A filter rejects all memories but the oldest.
+  const filter = { metadata: [{ key: 'of', value: 'ada' }] };
+  const filtered = await sentBy(async () => {
+    const found = await project.search(word, { filter, limit: 1 });
+    expect(found).toMatchObject([{ metadata: { of: 'ada' } }]);
+  });
+  expect(filtered.filter(({ text }) => text.includes('AS found')).length).toBeLessThan(20);
+  const [newest] = await project.search(word, { limit: 1 });
+  const removed = newest?.id ?? '';
+  await project.remove(removed);
+  const after = await sentBy(async () => {
+    expect(await project.search(word, { limit: 1 })).not.toMatchObject([{ id: removed }]);
+  });
+  const reads = after.filter(({ text }) => text.startsWith('SELECT id FROM memories'));
+  const rows = await Promise.all(
+    reads.map(({ text, values }) => query(database.url, text, values)),
+  );
+  expect(rows.flat().length).toBeWithin(1, given.length / 2);
+});
+
+test('tables are analyzed soon after they have grown, and small tables are not', async () => {
+  // A database of its own, because other tests analyze all tables of the shared database.
+  const database = await newWholeDatabase();
+  // On Citus, the workers' own autovacuum analyzes the tables.
+  if (await hasCitus(database)) return database.drop();
+  const open = (url: string) => openWithFastTimers(url, 100);
+  await using opened = await openInSchema({ database, open });
+  const project = await newProject(opened);
+  await project.accept(Array.from({ length: 1_200 }, () => record()));
+  const analyzed = async (count: number) => {
+    // A PostgreSQL session reports its rows with a later statement, at most once a second.
+    await project.save(memory());
+    const text = `SELECT relname AS name, analyze_count::int AS times FROM pg_stat_user_tables
+      WHERE schemaname = current_schema() AND last_analyze IS NOT NULL ORDER BY relname`;
+    const rows = await query(database.url, text);
+    return rows.length < count ? null : rows;
+  };
+  const first = await until(() => analyzed(2), { what: 'the analysis' });
+  // With many users, two tables have twice as many rows, and one has grown from none.
+  await project.accept(Array.from({ length: 1_200 }, (_, n) => record({ userId: `u-${n}` })));
+  const second = await until(() => analyzed(3), { what: 'the analysis of the users' });
+  const once = (name: string) => ({ name, times: 1 });
+  expect(first).toEqual(['memories', 'tasks'].map(once));
+  expect(second).toEqual(['memories', 'tasks', 'users'].map(once));
 });
 
 /** Returns the number of blocks that the statement reads. */

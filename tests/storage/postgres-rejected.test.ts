@@ -1,13 +1,21 @@
-import { expect, test } from 'bun:test';
-import { createTrigger, newWholeDatabase, query } from '../support/postgres.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { openStorage } from '../../server/storage/open.ts';
+import type { Storage } from '../../server/storage/storage.ts';
+import { createTrigger, endSessions, newWholeDatabase, query } from '../support/postgres.ts';
+import { proxyTo } from '../support/tcp-proxy.ts';
 import { rejectionOf } from '../support/thrown.ts';
-import { memory, newKey, newProject } from './fixtures.ts';
+import { memory, newKey, newProject, type Project } from './fixtures.ts';
 import { openInSchema } from './postgres.ts';
+
+/* Statements that the database rejects, a BEGIN and a COMMIT among them. */
+
+const unknown = { code: 'internal', message: expect.stringContaining('the outcome is unknown') };
+const rejectTexts = `ALTER TABLE memories ADD CHECK (content <> 'rejected')`;
 
 test('a save that the database rejects does not fail the other saves of its group', async () => {
   await using opened = await openInSchema();
   const project = await newProject(opened);
-  await query(opened.url, `ALTER TABLE memories ADD CHECK (content <> 'rejected')`);
+  await query(opened.url, rejectTexts);
   const outcomes = await Promise.allSettled([
     project.save(memory({ content: 'rejected' })),
     project.save(memory({ userId: 'v' })),
@@ -20,7 +28,7 @@ test('a statement that the database rejects does not end the session', async () 
   await using opened = await openInSchema({ database: await newWholeDatabase() });
   const project = await newProject(opened);
   await project.save(memory());
-  await query(opened.url, `ALTER TABLE memories ADD CHECK (content <> 'rejected')`);
+  await query(opened.url, rejectTexts);
   const sessions = () =>
     query(
       opened.url,
@@ -58,4 +66,109 @@ test('an update that fails because the disk is full makes the storage report a f
   const message = "the database server's disk is full";
   expect(failed).toMatchObject({ code: 'unavailable', message: `${message}; nothing was stored` });
   expect((await opened.storage.health()).fault).toBe(message);
+});
+
+test('writes wait for the disk even if the database is set to synchronous_commit = off', async () => {
+  const database = await newWholeDatabase();
+  await query(database.url, `ALTER DATABASE ${database.name} SET synchronous_commit = off`);
+  await using opened = await openInSchema({ database });
+  const project = await newProject(opened);
+  // Stores the setting of the session that inserts the memory.
+  await createTrigger(
+    database.url,
+    'BEFORE INSERT ON memories',
+    `NEW.metadata := json_build_object('commit', current_setting('synchronous_commit'))::text;`,
+  );
+  await project.save(memory());
+  const text = `SELECT metadata::json ->> 'commit' AS commit FROM memories`;
+  const stored = await query(database.url, text);
+  expect(stored).toEqual([{ commit: 'on' }]);
+});
+
+/** Opens a storage whose first COMMIT of a new memory fails with this SQLSTATE. */
+async function openWithFailingCommit(code: string) {
+  const opened = await openInSchema();
+  await query(opened.url, 'CREATE SEQUENCE commits');
+  await createTrigger(
+    opened.url,
+    'AFTER INSERT ON memories DEFERRABLE INITIALLY DEFERRED',
+    `IF nextval('commits') = 1 THEN RAISE 'failed' USING ERRCODE = '${code}'; END IF;`,
+  );
+  return opened;
+}
+
+test.each([
+  ['part of the database cannot be reached', '08006'],
+  ['the session ends', '57P01'],
+  ['the server ends an idle transaction', '25P03'],
+])('a save has an unknown outcome if %s during COMMIT', async (_, code) => {
+  await using opened = await openWithFailingCommit(code);
+  const project = await newProject(opened);
+  // A second attempt would store the memory.
+  expect(await rejectionOf(project.save(memory()))).toMatchObject(unknown);
+});
+
+test('a save is repeated if its COMMIT conflicts with another transaction', async () => {
+  await using opened = await openWithFailingCommit('40001');
+  const project = await newProject(opened);
+  await project.save(memory());
+  expect(await project.list()).toHaveLength(1);
+});
+
+/** Without BEGIN, the server commits each statement of a transaction on its own. */
+describe('a BEGIN that fails', () => {
+  let database: Awaited<ReturnType<typeof newWholeDatabase>>;
+  let proxy: ReturnType<typeof proxyTo>;
+  let storage: Storage;
+  let project: Project;
+  let breaks = false;
+
+  /** Turns the next BEGIN into a syntax error. */
+  function breakBegin(bytes: Buffer): void {
+    const at = breaks ? bytes.indexOf('BEGIN ISOLATION') : -1;
+    if (at < 0) return;
+    bytes.write('BROKE', at);
+    breaks = false;
+  }
+
+  /**
+   * Returns the rejection of a call whose BEGIN is broken, the first one of a new session: a session
+   * sends the text of a statement only once. A session that has not noticed its end yet is lost
+   * before that.
+   */
+  async function brokenRejection(purpose: 'writer' | 'reader', call: () => Promise<unknown>) {
+    await endSessions(database.url, `memory ${purpose}`);
+    breaks = true;
+    let error: Error;
+    do error = await rejectionOf(call());
+    while (breaks);
+    return error;
+  }
+
+  beforeEach(async () => {
+    database = await newWholeDatabase();
+    proxy = proxyTo(database.url, (_, bytes) => breakBegin(bytes));
+    storage = await openStorage(proxy.url);
+    project = await newProject({ storage });
+  });
+  afterEach(async () => {
+    await storage.close();
+    proxy.stop();
+    await database.drop();
+  });
+
+  test.each([
+    ['a save', {}],
+    ['a save that reads first', { externalId: '1' }],
+  ])('leaves the outcome of %s unknown', async (_, fields) => {
+    const error = await brokenRejection('writer', () => project.save(memory(fields)));
+    expect(error).toMatchObject(unknown);
+    await project.save(memory({ userId: 'v' }));
+  });
+
+  test('rejects a search, which would not see a snapshot', async () => {
+    await project.save(memory());
+    const error = await brokenRejection('reader', () => project.search('text'));
+    expect(error.message).toContain('syntax error');
+  });
 });

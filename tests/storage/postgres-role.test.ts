@@ -5,6 +5,7 @@ import { createTrigger, newWholeDatabase, postgresUrl, query } from '../support/
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import { memory, newProject } from './fixtures.ts';
+import { expectFault } from './health.ts';
 
 /* The settings and the privileges of the database user, and a database that admits no users. */
 
@@ -87,13 +88,9 @@ test.each(['SELECT', 'INSERT'])(
     await withStorage(async (storage) => {
       const project = await newProject({ storage });
       await query(database.url, `REVOKE ${privilege} ON memories FROM ${role}`);
-      const fault = await until(async () => (await storage.health()).fault);
-      expect(fault).toBe('the database user lacks privileges on tables: memories');
-      const error = await rejectionOf(project.save(memory()));
-      expect(error.message).toBe(`${fault}; nothing was stored`);
-      await query(database.url, `GRANT ${privilege} ON memories TO ${role}`);
-      await until(async () => (await storage.health()).fault === null);
-      await project.save(memory());
+      const undo = () => query(database.url, `GRANT ${privilege} ON memories TO ${role}`);
+      const fault = 'the database user lacks privileges on tables: memories';
+      await expectFault({ storage, project }, fault, undo);
     });
   },
 );
@@ -126,12 +123,7 @@ test('health() reports that the database admits no users, and no write is tried'
     await admit(false);
     const end = `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1`;
     await query(base, end, [database.name]);
-    const fault = 'the database is not accepting connections';
-    await until(async () => (await storage.health()).fault === fault);
-    const error = await rejectionOf(project.save(memory()));
-    expect(error).toMatchObject({ code: 'unavailable', message: `${fault}; nothing was stored` });
-    await admit(true);
-    await until(async () => (await storage.health()).fault === null);
-    await project.save(memory());
+    const undo = () => admit(true);
+    await expectFault({ storage, project }, 'the database is not accepting connections', undo);
   });
 });

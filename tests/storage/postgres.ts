@@ -10,7 +10,7 @@ type OpenedSchema = Opened & { [Symbol.asyncDispose](): Promise<void> };
 type SchemaOptions = {
   smallQueue?: boolean;
   /** By default, a new schema. */
-  database?: TestDatabase;
+  database?: Pick<TestDatabase, 'url' | 'drop'>;
   open?: (url: string) => Promise<Storage>;
 };
 
