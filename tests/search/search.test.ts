@@ -16,10 +16,6 @@ const text = fc.oneof(
 );
 
 describe('search finds', () => {
-  test('results for at least sixty queries', () => {
-    expect(cases.length).toBeGreaterThanOrEqual(60);
-  });
-
   test.each(cases)('$kind: $query', ({ query, first, among, none, mark }) => {
     const { found, ranked } = ask(query, Object.values(corpus));
     const order = found.map(({ id }) => names[Number(id)] ?? '');

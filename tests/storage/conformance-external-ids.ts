@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { limits } from '../../sdk/contract/limits.ts';
-import { memory, record } from './fixtures.ts';
-import { externalKey, opened, project } from './suite.ts';
+import { memory } from './fixtures.ts';
+import { externalKey, project } from './suite.ts';
 
 /** Tests that a thing in another system is stored as one memory. */
 export function testExternalIds(): void {
@@ -25,15 +25,6 @@ export function testExternalIds(): void {
         expect(response.status).toBe(status);
       }
     }
-  });
-
-  test('turns an ingested record into a saved memory, and drops its task', async () => {
-    const [id = ''] = await project.accept([record({ ...externalKey, type: 'ticket' })]);
-    await project.save(memory({ ...externalKey, content: 'by hand' }));
-    expect(await project.get(id)).toMatchObject({ type: 'memory', status: 'complete' });
-    expect(await project.status(id)).toMatchObject({ status: 'complete', chunksTotal: 1 });
-    expect((await opened.storage.taskQueueState()).pending).toBe(0);
-    expect(await project.search('hand')).toMatchObject([{ id }]);
   });
 
   test('creates one memory from twenty concurrent saves', async () => {

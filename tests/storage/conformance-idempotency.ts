@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { limits } from '../../sdk/contract/limits.ts';
-import { deletedBody, keyed, memory, newProject } from './fixtures.ts';
+import { keyed, memory, newProject } from './fixtures.ts';
 import { opened, project } from './suite.ts';
 
 const idempotency = keyed('k');
@@ -20,22 +20,6 @@ export function testIdempotency(): void {
     expect(new Set(results.map(({ response }) => response.body)).size).toBe(1);
     expect(results.filter(({ replayed }) => !replayed)).toHaveLength(1);
     expect(await project.list()).toHaveLength(1);
-  });
-
-  test('deleting a memory removes its text from the stored responses', async () => {
-    const [gone, left] = [memory({ content: 'secret' }), memory()];
-    const save = { idempotency: keyed('save') };
-    const update = { idempotency: keyed('update', { scope: 'ada' }) };
-    await project.save(gone, save);
-    const { response } = await project.save(left, { idempotency });
-    await project.update(gone.id, { content: 'secret 2' }, update);
-    await project.remove(gone.id);
-    const cut = { body: deletedBody(gone.id), memoryId: gone.id, version: null };
-    const saved = await project.save(gone, save);
-    expect(saved).toEqual({ response: { ...cut, status: 201 }, replayed: true });
-    const updated = await project.update(gone.id, { content: 'secret 2' }, update);
-    expect(updated).toEqual({ response: { ...cut, status: 200 }, replayed: true });
-    expect((await project.save(left, { idempotency })).response).toEqual(response);
   });
 
   test('after its key is deleted, the same erasure also deletes newer memories', async () => {

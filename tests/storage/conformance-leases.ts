@@ -99,15 +99,4 @@ export function testLeases(): void {
     const late = { owner: 'own', now: 2_000 + leaseMs };
     expect(await opened.storage.recoverTasks(late)).toBe(1);
   });
-
-  test('tasks that were claimed before reopening are queued again after recovery', async () => {
-    const id = await project.acceptOne();
-    await claimOne(opened.storage);
-    await opened.reopen();
-    expect(await claim(opened.storage)).toEqual([]);
-    await opened.endLeases?.();
-    expect(await opened.storage.recoverTasks({ owner: 'new', now: 3_000 })).toBe(1);
-    expect((await claimOne(opened.storage)).attempt).toBe(2);
-    expect(await project.status(id)).toMatchObject({ attempts: 2 });
-  });
 }

@@ -4,23 +4,13 @@ import { opened, project } from './suite.ts';
 
 /** Tests operations on single memories: save, get, update, delete, and versions. */
 export function testMemories(): void {
-  test('a read for one user does not see the memories of another', async () => {
-    const given = memory({ userId: 'ada' });
-    await project.save(given);
-    const filter = { type: 'memory' } as const;
-    for (const [onlyUserId, seen] of [
-      ['ada', 1],
-      ['ben', 0],
-    ] as const) {
-      const read = { onlyUserId };
-      expect((await project.get(given.id, read)) === null ? 0 : 1).toBe(seen);
-      expect((await project.status(given.id, read)) === null ? 0 : 1).toBe(seen);
-      expect(await project.statuses([given.id], read)).toHaveLength(seen);
-      expect((await project.exportPage(read)).items).toHaveLength(seen);
-      expect((await project.users(read)).items).toHaveLength(seen);
-      expect(await project.list('ada', read)).toHaveLength(seen);
-      expect(await project.list('ada', { ...read, filter })).toHaveLength(seen);
-      expect(await project.search('hello', { ...read, userId: 'ada' })).toHaveLength(seen);
+  test('a list or a search for one user does not see the memories of another', async () => {
+    await project.save(memory({ userId: 'ada' }));
+    for (const [onlyUserId, seen] of Object.entries({ ada: 1, ben: 0 })) {
+      expect(await project.list('ada', { onlyUserId })).toHaveLength(seen);
+      const filter = { type: 'memory' } as const;
+      expect(await project.list('ada', { onlyUserId, filter })).toHaveLength(seen);
+      expect(await project.search('hello', { onlyUserId, userId: 'ada' })).toHaveLength(seen);
     }
   });
 

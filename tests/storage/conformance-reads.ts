@@ -81,21 +81,6 @@ export function testLists(): void {
 }
 
 export function testStatuses(): void {
-  test('of a saved memory count the chunks of its text', async () => {
-    const given = memory({ content: 'x'.repeat(2_500) });
-    await project.save(given, { at: 7 });
-    expect(await project.status(given.id)).toEqual({
-      memoryId: given.id,
-      status: 'complete',
-      chunksComplete: 3,
-      chunksTotal: 3,
-      attempts: 0,
-      errorMessage: null,
-      createdAt: 7,
-      updatedAt: 7,
-    });
-  });
-
   test('of ids that contain NUL are omitted, and other operations find no such memory', async () => {
     const given = memory();
     await project.save(given);

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { claim, claimOne, complete, imported, memory, newProject, record } from './fixtures.ts';
-import { completeAll, externalKey, fail, opened, project } from './suite.ts';
+import { completeAll, externalKey, opened, project } from './suite.ts';
 
 /** Tests searches, except for the ranking, which the search-index tests cover. */
 export function testSearch(): void {
@@ -8,13 +8,6 @@ export function testSearch(): void {
   async function found(query: string, more: Parameters<typeof project.search>[1] = {}) {
     return (await project.search(query, { limit: 100, ...more })).map(({ id }) => id);
   }
-
-  test('ranks equal text newest first', async () => {
-    const times = [3, 1, 4, 2, 5];
-    await project.import(times.map((createdAt) => imported({ createdAt, content: 'same' })));
-    const ranked = (await project.search('same')).map(({ createdAt }) => Date.parse(createdAt));
-    expect(ranked).toEqual([5, 4, 3, 2, 1]);
-  });
 
   test('returns large memories whole, in order', async () => {
     // Longer than what is read with the other memories.
@@ -45,22 +38,6 @@ export function testSearch(): void {
     expect(await first('dentist last week')).toBe(early.id);
   });
 
-  test('reflects every save, update and delete that was acknowledged before it', async () => {
-    expect(await found('lantern')).toEqual([]);
-    const [one, two] = [memory({ content: 'lantern' }), memory({ content: 'lantern' })];
-    await project.save(one);
-    expect(await found('lantern')).toEqual([one.id]);
-    await project.save(two);
-    expect(await found('lantern')).toHaveLength(2);
-    await project.update(one.id, { content: 'candle' });
-    expect(await found('lantern')).toEqual([two.id]);
-    expect(await found('candle')).toEqual([one.id]);
-    await project.update(one.id, { metadata: '{"title":"harbour"}' });
-    expect(await found('harbour')).toEqual([one.id]);
-    await project.remove(two.id);
-    expect(await found('lantern')).toEqual([]);
-  });
-
   test('finds an ingested memory once its task is complete, but not by its previous text', async () => {
     const [id = ''] = await project.accept([record({ ...externalKey, content: 'lantern' })]);
     expect(await found('lantern')).toEqual([]);
@@ -74,14 +51,6 @@ export function testSearch(): void {
     expect(await found('candle')).toEqual([id]);
   });
 
-  test('finds a failed memory after it is updated', async () => {
-    const [id = ''] = await project.accept([record({ content: 'lantern' })]);
-    await fail(await claimOne(opened.storage), null);
-    expect(await found('lantern')).toEqual([]);
-    await project.update(id, { content: 'lantern again' });
-    expect(await found('lantern')).toEqual([id]);
-  });
-
   test('does not see a memory with the same id in another project', async () => {
     const other = await newProject(opened);
     const one = memory({ content: 'lantern' });
@@ -93,18 +62,6 @@ export function testSearch(): void {
     expect(await other.search('zeppelin')).toHaveLength(1);
     expect(await found('zeppelin')).toEqual([]);
     expect(await found('lantern')).toEqual([one.id]);
-  });
-
-  test('reflects an import and the removal of expired memories', async () => {
-    await found('lantern');
-    const [kept, expiring] = [
-      imported({ content: 'lantern' }),
-      imported({ content: 'lantern', expiresAt: 5_000 }),
-    ];
-    await project.import([kept, expiring]);
-    expect(await found('lantern')).toHaveLength(2);
-    await opened.storage.maintain({ now: 5_000, elapsedMs: 0 });
-    expect(await found('lantern')).toEqual([kept.id]);
   });
 
   test('forgets each of several deleted memories of thousands', async () => {

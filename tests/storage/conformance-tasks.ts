@@ -5,6 +5,7 @@ import { until } from '../support/until.ts';
 import {
   claim,
   claimOne,
+  complete,
   drainTasks,
   imported,
   keyed,
@@ -95,10 +96,15 @@ export function testTasks(): void {
     });
     expect(await claim(opened.storage, { now: 99 })).toEqual([]);
     const [first, last] = [await project.acceptOne({}, 90), await project.acceptOne({}, 200)];
-    expect(memoryIds(await claim(opened.storage, { now: 300 }))).toEqual([first]);
-    const alone = await claim(opened.storage, { now: 300 });
-    expect(alone).toMatchObject([{ memoryId: id, attempt: 2 }]);
-    expect(memoryIds(await claim(opened.storage, { now: 300 }))).toEqual([last]);
+    // It is due exactly at its retry time.
+    expect(memoryIds(await claim(opened.storage, { now: 100 }))).toEqual([first]);
+    const [alone, ...more] = await claim(opened.storage, { now: 100 });
+    if (alone === undefined) throw new Error('the task is not due');
+    expect([alone, ...more]).toMatchObject([{ memoryId: id, attempt: 2 }]);
+    expect(memoryIds(await claim(opened.storage, { now: 100 }))).toEqual([last]);
+    await complete(opened.storage, alone);
+    const done = { status: 'complete', attempts: 2, errorMessage: null };
+    expect(await project.status(id)).toMatchObject(done);
   });
 
   test('a task that fails without a retry becomes failed', async () => {
@@ -109,6 +115,30 @@ export function testTasks(): void {
     expect(await project.get(id)).toMatchObject({ status: 'failed' });
     expect(await project.list()).toMatchObject([{ status: 'failed' }]);
     expect(await claim(opened.storage, { now: 9_000_000 })).toEqual([]);
+  });
+
+  test('updatedAt of a record never decreases, even if the clock is set back', async () => {
+    const id = await project.acceptOne(externalKey);
+    const updatedAt = async () => (await project.status(id))?.updatedAt;
+    const next = () => claimOne(opened.storage, { now: 9_000 });
+    await fail(await next(), 9_000, 9_000);
+    await fail(await next(), 9_000, 3_000);
+    expect(await updatedAt()).toBe(9_000);
+    await opened.storage.completeTasks([{ ...(await next()), now: 4_000, chunks: 1 }]);
+    expect(await updatedAt()).toBe(9_000);
+    await project.acceptOne({ ...externalKey, content: 'newer' }, 5_000);
+    expect(await updatedAt()).toBe(9_000);
+    await project.update(id, { content: 'x' }, { at: 6_000 });
+    expect(await updatedAt()).toBe(9_000);
+  });
+
+  test('a task whose retry time is exactly the horizon is not due yet', async () => {
+    await project.acceptOne({}, 10);
+    await fail(await claimOne(opened.storage, { now: 20 }), 60_100, 20);
+    // The horizon is 60 seconds after `now`.
+    expect(await claim(opened.storage, { now: 100 })).toEqual([]);
+    // A retry time beyond the horizon is due, because the clock must have been set back.
+    expect(await claim(opened.storage, { now: 99 })).toHaveLength(1);
   });
 
   test('a task that was never attempted is due, even if it was accepted in the future', async () => {
@@ -123,16 +153,20 @@ export function testTasks(): void {
     expect(await claimOne(opened.storage)).toMatchObject({ memoryId: task.memoryId, attempt: 1 });
   });
 
-  test('a record that is ingested again keeps its id and is processed again', async () => {
+  test.each<[state: string, end: (task: Task) => Promise<unknown>]>([
+    ['failed', (task) => fail(task, null)],
+    ['complete', (task) => complete(opened.storage, task)],
+  ])('a %s record that is ingested again keeps its id and is processed again', async (_, end) => {
     const id = await project.acceptOne({ ...externalKey, content: 'old' }, 10);
-    await fail(await claimOne(opened.storage), null);
-    expect(await project.acceptOne({ ...externalKey, content: 'new', type: 'ticket' }, 5_000)).toBe(
-      id,
-    );
-    const replaced = { content: 'new', type: 'ticket', version: 2, status: 'processing' };
+    await end(await claimOne(opened.storage));
+    const newer = { ...externalKey, content: 'new', type: 'ticket' } as const;
+    expect(await project.acceptOne(newer, 5_000)).toBe(id);
+    const replaced = { ...newer, version: 2, status: 'processing' };
     expect(await project.get(id)).toMatchObject({ ...replaced, createdAt: 10, updatedAt: 5_000 });
     const fresh = { attempts: 0, errorMessage: null, chunksComplete: 0, chunksTotal: 0 };
     expect(await project.status(id)).toMatchObject(fresh);
+    const state = { pending: 1, running: 0, oldestAcceptedAt: 5_000 };
+    expect(await opened.storage.taskQueueState()).toMatchObject(state);
     expect(await claimOne(opened.storage)).toMatchObject({ memoryId: id, attempt: 1 });
   });
 

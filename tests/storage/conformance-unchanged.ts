@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
 import type { NewMemory, WriteResult } from '../../server/storage/types/memories.ts';
+import { rowsOf } from '../support/rows.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { bodyOf, claim, keyed, memory, record, type WriteFields } from './fixtures.ts';
 import { completeAll, externalKey, fail, opened, project } from './suite.ts';
@@ -150,5 +151,27 @@ export function testUnchanged(): void {
     for (const same of byVersion.values()) {
       expect(new Set(same.map(({ response }) => response.body)).size).toBe(1);
     }
+  });
+
+  test('does not count as a change of the user, which would update search indexes', async () => {
+    const changes = () => {
+      const text = `SELECT last_change FROM users WHERE project_id = ${project.id} ORDER BY user_id`;
+      return rowsOf(opened.url, text);
+    };
+    const id = await stored('memory');
+    const records = ['v', 'w'].map((userId) => record({ ...given, userId }));
+    await project.accept(records);
+    await completeAll();
+    const before = await changes();
+    await project.save(memory(given));
+    await project.update(id, { content: given.content });
+    await project.ingest(record({ ...given, userId: 'v' }));
+    await project.accept(records);
+    expect(await changes()).toEqual(before);
+    // Each user's records count separately.
+    await project.accept([...records, record({ ...given, userId: 'v', content: 'other' })]);
+    const [u, v, w] = await changes();
+    expect([u, w]).toEqual([before[0], before[2]]);
+    expect(v).not.toEqual(before[1]);
   });
 }

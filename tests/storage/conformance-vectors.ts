@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test';
 import { filterOf } from '../../server/memory/filter.ts';
 import type { MemoryToEmbed, SearchMeaning, ToEmbed } from '../../server/storage/types/vectors.ts';
+import { rowsOf } from '../support/rows.ts';
+import { until } from '../support/until.ts';
 import { imported, memory, record } from './fixtures.ts';
 import { completeAll, opened, project } from './suite.ts';
 
@@ -212,5 +214,36 @@ export function testVectors(): void {
     const before = await opened.storage.embeddingBacklog();
     await project.import([imported({ userId: 'c' }), imported({ userId: 'c' })]);
     expect(await opened.storage.embeddingBacklog()).toBe(before + 2);
+  });
+
+  test('of memories that expire together, only their parts are dropped', async () => {
+    await useModel();
+    for (const expiresAt of [5_000, null, 5_000]) {
+      await project.import([
+        imported({ expiresAt }),
+        ...Array.from({ length: 499 }, () => imported()),
+      ]);
+    }
+    for (let left = await work(5_000); left.memories.length > 0; left = await work(5_000))
+      await store(left);
+    await opened.storage.storeSnapshotOf({ owner: user() });
+    const text = `SELECT last_change FROM vector_parts WHERE project_id = ${project.id} ORDER BY 1`;
+    const stored = () => rowsOf(opened.url, text);
+    const [, middle] = await until(stored, {
+      what: 'the parts',
+      fits: ({ length }) => length === 3,
+    });
+    await opened.storage.maintain({ now: 5_000, elapsedMs: 0 });
+    expect(await stored()).toEqual([middle ?? {}]);
+  });
+
+  test('of indexes that are too large, none is stored before a search', async () => {
+    await project.import(Array.from({ length: 200 }, () => imported()));
+    const next = () => opened.storage.nextUnstored({ after: { ...user(), userId: '' } });
+    expect(await next()).toEqual(user());
+    for (const large of ['memories = 250000', 'memories = 200, bytes = 9000000']) {
+      await rowsOf(opened.url, `UPDATE users SET ${large} WHERE project_id = ${project.id}`);
+      expect(await next()).toBeNull();
+    }
   });
 }

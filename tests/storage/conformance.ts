@@ -10,7 +10,6 @@ import { testMemories } from './conformance-memories.ts';
 import { testParts } from './conformance-parts.ts';
 import { testMeasurements, testProjectTasks } from './conformance-project.ts';
 import { testLists, testStatuses } from './conformance-reads.ts';
-import { testRetries } from './conformance-retries.ts';
 import { testSearch } from './conformance-search.ts';
 import { testFullQueue, testTasks } from './conformance-tasks.ts';
 import { testTransfer } from './conformance-transfer.ts';
@@ -29,7 +28,6 @@ const parts: [what: string, testPart: () => void][] = [
   ['idempotency', testIdempotency],
   ['tasks', testTasks],
   ['a lease', testLeases],
-  ['retries', testRetries],
   ['keys', testKeys],
   ['a write that changes nothing', testUnchanged],
   ['vectors', testVectors],

@@ -3,17 +3,16 @@ import { expect, test } from 'bun:test';
 import {
   chownSync,
   existsSync,
-  readdirSync,
   renameSync,
   rmSync,
   statSync,
   symlinkSync,
   truncateSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import { memory, newProject } from './fixtures.ts';
+import { healthy } from './health.ts';
 import { scrubbed } from './scrub.ts';
 import {
   countIn,
@@ -21,17 +20,12 @@ import {
   type OpenedFile,
   openFile,
   openInFolder,
-  openKeys,
   saveMany,
   saveOne,
   withSmallFiles,
 } from './sqlite.ts';
 
 /* The files of a running storage: locks, modes, the write-ahead log, and moved files. */
-
-function walLog(db: Database): { log: number; checkpointed: number } {
-  return db.prepare('PRAGMA wal_checkpoint(NOOP)').get() as ReturnType<typeof walLog>;
-}
 
 const logBytes = ({ path }: OpenedFile) => statSync(`${path}-wal`).size;
 
@@ -43,15 +37,6 @@ test('a second server is rejected, even if it opens the file under another path'
     expect(message).toContain('a server is already using');
     expect(message).toContain('or use another database');
   }
-  await saveOne(opened.storage);
-});
-
-test('a command that writes keys works while a server is running', async () => {
-  await using opened = await openInFolder();
-  const admin = await openKeys(opened.path, { create: false });
-  const { id } = await admin.createKey({ name: 'test', project: 'default' });
-  await admin.close();
-  expect(await opened.storage.listKeys()).toMatchObject([{ id }]);
   await saveOne(opened.storage);
 });
 
@@ -74,48 +59,6 @@ test.skipIf(process.getuid?.() !== 0)(
     expect(statSync(`${opened.path}.lock`)).toMatchObject(owner);
   },
 );
-
-test('after close(), the write-ahead log and its index are gone, and all data is in the file', async () => {
-  await using opened = await openInFolder();
-  const project = await newProject(opened);
-  await saveMany(opened.storage, 20);
-  await project.search('text');
-  await opened.storage.close();
-  const left = readdirSync(dirname(opened.path)).filter((name) => /-(?:wal|shm)$/.test(name));
-  expect(left).toEqual([]);
-  expect(countIn(opened.path)).toBe(20);
-  opened.storage = await openFile(opened.path);
-});
-
-test('the log restarts during continuous writes, and no memory is lost', async () => {
-  await using opened = await openInFolder();
-  const project = await newProject(opened);
-  const beside = new Database(opened.path);
-  const content = 'a long text '.repeat(4_000);
-  let longest = 0;
-  let isDone = false;
-  let saved = 0;
-  async function write(): Promise<void> {
-    while (!isDone) {
-      await project.save(memory({ content }));
-      saved += 1;
-    }
-  }
-  const writing = Array.from({ length: 16 }, write);
-  const shrinks = () => {
-    const { log } = walLog(beside);
-    longest = Math.max(longest, log);
-    return log < longest / 2;
-  };
-  try {
-    await until(shrinks, { what: 'a shorter log' });
-  } finally {
-    isDone = true;
-    await Promise.all(writing);
-  }
-  beside.close(true);
-  expect((await project.users()).items).toMatchObject([{ memories: saved }]);
-});
 
 test('a log that grew during a long read is truncated afterwards', async () => {
   await using opened = await openInFolder();
@@ -150,24 +93,24 @@ for (const moved of ['', '-wal']) {
     expect(await project.get(before.id)).not.toBeNull();
     expect(existsSync(name)).toBe(false);
     renameSync(`${name}.away`, name);
-    await until(async () => (await fault()) === null, { what: 'the end of the fault' });
+    await healthy(opened.storage);
     await project.save(after);
     const ids = (await project.list()).map(({ id }) => id).sort();
     expect(ids).toEqual([before.id, after.id].sort());
   });
 }
 
-test('writes are unavailable while another program holds a lock for a long time', async () => {
+test('writes are unavailable while another program holds a lock, and the probes leave no data', async () => {
   await using opened = await openInFolder();
-  const other = new Database(opened.path);
+  using other = new Database(opened.path);
   other.run('BEGIN IMMEDIATE');
   expect(await rejectionOf(saveOne(opened.storage))).toMatchObject({ code: 'unavailable' });
-  const fault = async () => (await opened.storage.health()).fault;
-  expect(await fault()).toContain('locked by another program');
+  expect((await opened.storage.health()).fault).toContain('locked by another program');
   other.run('COMMIT');
-  other.close(true);
-  await until(async () => (await fault()) === null, { what: 'the end of the fault' });
+  await healthy(opened.storage);
   expect((await saveOne(opened.storage)).response.status).toBe(201);
+  const left = other.prepare(`SELECT value FROM maintenance WHERE name = 'probe'`).all();
+  expect(left).toEqual([]);
 });
 
 /** A program that saves until a save is rejected, and prints the outcome of each save. */

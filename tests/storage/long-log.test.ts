@@ -46,8 +46,9 @@ test.concurrent('the log is restarted again and again, without being truncated, 
   // A project may not use the last thread of the pool, so a second project reads as well.
   const readers = [project, project, project, await newProject(opened)];
   const reading = readers.map(readOften);
+  let saved = 0;
   const isRestarted = async () => {
-    await Promise.all([save(), save(), save(), save()]);
+    saved += (await Promise.all([save(), save(), save(), save()])).length;
     if (logPages() < pages && logBytes() >= bytes) restarts += 1;
     pages = logPages();
     bytes = logBytes();
@@ -60,6 +61,7 @@ test.concurrent('the log is restarted again and again, without being truncated, 
     await Promise.all(reading);
   }
   expect(reads).toBeGreaterThan(readers.length);
+  expect((await project.users()).items).toMatchObject([{ memories: saved }]);
 });
 
 test.concurrent('a search does not wait for a long read, even if the log is long', async () => {

@@ -4,7 +4,7 @@ import { existsSync, statSync } from 'node:fs';
 import { storeBackupTime } from '../../server/admin.ts';
 import { until } from '../support/until.ts';
 import { imported, memory, newProject } from './fixtures.ts';
-import { openFile, openInFolder, openKeys } from './sqlite.ts';
+import { countIn, openFile, openInFolder, openKeys } from './sqlite.ts';
 
 /* Checkpoints that fail or block. The write-ahead log keeps data that the file may lack. */
 
@@ -157,14 +157,17 @@ test.concurrent('after a sync fails while the log is emptied, close() keeps the 
 test.concurrent('after close(), no log is left, even if the checkpoint thread was running', async () => {
   await using all = await open();
   const { opened, save } = all;
+  let saved = 0;
   {
     using log = watchLog(opened.path);
     const isCheckpointed = async () => {
       await save();
+      saved += 1;
       return log.checkpointed() > 0;
     };
     await until(isCheckpointed, { what: 'a checkpoint' });
   }
   await opened.storage.close();
-  expect(existsSync(`${opened.path}-wal`)).toBe(false);
+  for (const part of ['-wal', '-shm']) expect(existsSync(opened.path + part)).toBe(false);
+  expect(countIn(opened.path)).toBe(saved);
 });

@@ -1,8 +1,5 @@
-import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { statSync } from 'node:fs';
-import { rejectionOf } from '../support/thrown.ts';
-import { until } from '../support/until.ts';
 import { inOtherProcess, openInFolder, saveOne, withSmallFiles } from './sqlite.ts';
 
 /** A program that fills its disk page by page and prints the fault in the following second. */
@@ -25,18 +22,6 @@ test.concurrent('a disk error is reported for as long as no write succeeds', asy
   const child = inOtherProcess(fillsDisk, { DATABASE: opened.path }, withSmallFiles);
   const faults: string[] = JSON.parse(await child.stdout.text());
   expect(new Set(faults)).toEqual(new Set(['the disk reported an error']));
-});
-
-test.concurrent('the probes after a fault leave no data', async () => {
-  await using opened = await openInFolder();
-  using other = new Database(opened.path);
-  other.run('BEGIN IMMEDIATE');
-  expect(await rejectionOf(saveOne(opened.storage))).toMatchObject({ code: 'unavailable' });
-  other.run('ROLLBACK');
-  const isOver = async () => (await opened.storage.health()).fault === null;
-  await until(isOver, { what: 'the end of the fault' });
-  const left = other.prepare(`SELECT value FROM maintenance WHERE name = 'probe'`).all();
-  expect(left).toEqual([]);
 });
 
 test.concurrent('an idle storage writes nothing to its log', async () => {
