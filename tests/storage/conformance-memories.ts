@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
-import { imported, memory, record } from './fixtures.ts';
-import { opened, project } from './suite.ts';
+import { limits } from '../../sdk/contract/limits.ts';
+import { imported, memory, newKey, record } from './fixtures.ts';
+import { externalKey, opened, project } from './suite.ts';
 
 /** Tests operations on single memories: save, get, update, delete, and versions. */
 export function testMemories(): void {
@@ -53,5 +54,57 @@ export function testMemories(): void {
     const lost = (await saves).filter(({ status }) => status === 'rejected');
     expect(lost).toHaveLength(0);
     expect(await project.list()).toHaveLength(1_000);
+  });
+}
+
+/** Tests that a thing in another system is stored as one memory. */
+export function testExternalIds(): void {
+  test('tells apart sources and external ids of any length', async () => {
+    const long = 'x'.repeat(limits.nameCharacters - 1);
+    const pairs = [
+      ['s', 'ee'],
+      ['se', 'e'],
+      [null, 'see'],
+      ['1 s', 'ee'],
+      ['s', `${long}1`],
+      ['s', `${long}2`],
+      [`${long}1`, 'e'],
+      [`${long}2`, 'e'],
+    ] as const;
+    for (const status of [201, 200]) {
+      for (const [source, externalId] of pairs) {
+        const { response } = await project.save(
+          memory({ source, externalId, content: `${status}` }),
+        );
+        expect(response.status).toBe(status);
+      }
+    }
+  });
+
+  test('creates one memory from twenty concurrent saves', async () => {
+    const saves = Array.from({ length: 20 }, (_, n) => {
+      return project.save(memory({ ...externalKey, content: `${n}` }));
+    });
+    const statuses = (await Promise.all(saves)).map(({ response }) => response.status).sort();
+    expect(statuses).toEqual([...Array.from({ length: 19 }, () => 200), 201]);
+    const [only, ...more] = await project.list();
+    expect(only).toMatchObject({ version: 20 });
+    expect(more).toEqual([]);
+  });
+}
+
+/** Tests API keys. */
+export function testKeys(): void {
+  test('a key is revoked once, and its last use is recorded', async () => {
+    await opened.storage.createKey(newKey({ id: 'used' }));
+    await opened.storage.createKey(newKey({ id: 'unused' }));
+    await opened.storage.touchKeys([{ id: 'used', at: 8 }]);
+    expect(await opened.storage.revokeKey({ id: 'used', at: 9 })).toBe(true);
+    expect(await opened.storage.revokeKey({ id: 'used', at: 10 })).toBe(false);
+    expect(await opened.storage.revokeKey({ id: 'none', at: 10 })).toBe(false);
+    const revoked = { lastUsedAt: 8, revokedAt: 9 };
+    expect(await opened.storage.findKey('hash of used')).toMatchObject(revoked);
+    const untouched = { lastUsedAt: null, revokedAt: null };
+    expect(await opened.storage.findKey('hash of unused')).toMatchObject(untouched);
   });
 }

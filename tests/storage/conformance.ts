@@ -1,15 +1,12 @@
 import { afterAll, describe } from 'bun:test';
 import { testErasure } from './conformance-erasure.ts';
 import { testExpiry } from './conformance-expiry.ts';
-import { testExternalIds } from './conformance-external-ids.ts';
 import { testIdempotency } from './conformance-idempotency.ts';
 import { testIsolation } from './conformance-isolation.ts';
-import { testKeys } from './conformance-keys.ts';
 import { testLeases } from './conformance-leases.ts';
-import { testMemories } from './conformance-memories.ts';
-import { testParts } from './conformance-parts.ts';
+import { testExternalIds, testKeys, testMemories } from './conformance-memories.ts';
 import { testMeasurements, testProjectTasks } from './conformance-project.ts';
-import { testLists, testStatuses } from './conformance-reads.ts';
+import { testLists, testParts, testStatuses } from './conformance-reads.ts';
 import { testSearch } from './conformance-search.ts';
 import { testFullQueue, testTasks } from './conformance-tasks.ts';
 import { testTransfer } from './conformance-transfer.ts';

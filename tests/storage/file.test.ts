@@ -9,6 +9,7 @@ import {
   symlinkSync,
   truncateSync,
 } from 'node:fs';
+import { openUnmoved } from '../../server/storage/sqlite/lock.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import { memory, newProject } from './fixtures.ts';
@@ -20,6 +21,7 @@ import {
   type OpenedFile,
   openFile,
   openInFolder,
+  openKeys,
   saveMany,
   saveOne,
   withSmallFiles,
@@ -38,6 +40,15 @@ test('a second server is rejected, even if it opens the file under another path'
     expect(message).toContain('or use another database');
   }
   await saveOne(opened.storage);
+});
+
+test('two commands can open the database at the same time', async () => {
+  await using opened = await openInFolder();
+  // openKeys() also calls openUnmoved(), so the lock is held twice at the same time.
+  const open = () => openKeys(opened.path, { create: false });
+  const admin = await openUnmoved(opened.path, open);
+  expect(await admin.listKeys()).toEqual([]);
+  await admin.close();
 });
 
 test("a database's files are readable only by their owner", async () => {

@@ -1,7 +1,8 @@
 import { afterAll, expect, test } from 'bun:test';
-import { renameSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { defaultHungAfterMs } from '../../server/threads/start.ts';
+import { createThreads, defaultHungAfterMs } from '../../server/threads/start.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import {
@@ -16,7 +17,7 @@ import {
 } from './faulty-threads.ts';
 import { imported, keyed, memory, newProject, record } from './fixtures.ts';
 import { leapsClock } from './leaping-clock.ts';
-import { openInFolder } from './sqlite.ts';
+import { openFile, openInFolder, saveOne } from './sqlite.ts';
 
 /* What happens to pending and later calls when a storage thread ends or hangs. */
 
@@ -160,6 +161,23 @@ test.concurrent('a document that takes seconds to index can be searched', async 
   const begun = performance.now();
   expect(await project.search('lantern')).toHaveLength(1);
   expect(performance.now() - begun).toBeGreaterThan(2_400);
+});
+
+test.concurrent('a writer thread that takes seconds to start is not treated as hanging', async () => {
+  const preload = ['slow-starting.ts'];
+  await using opened = await openInFolder({ preload, hungAfterMs: 3_000 });
+  expect((await saveOne(opened.storage)).response.status).toBe(201);
+});
+
+test.concurrent('a database whose writer thread cannot start is not opened', async () => {
+  using folder = temporaryFolder();
+  const preload = [folder.file('ending.ts')];
+  writeFileSync(folder.file('ending.ts'), 'process.exit(7);');
+  const ended = Promise.withResolvers<string>();
+  const threads = createThreads({ preload, onFatal: ended.resolve });
+  const opening = openFile(folder.file('memory.db'), { threads });
+  expect((await rejectionOf(opening)).message).toContain('the writer thread exited');
+  expect(await ended.promise).toBe('the writer thread exited');
 });
 
 /* In turn: other tests would slow what these tests measure or order. */
