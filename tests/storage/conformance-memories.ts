@@ -34,15 +34,18 @@ export function testMemories(): void {
   test('a failed write is rolled back, and the other writes of the same commit are kept', async () => {
     const same = memory();
     await project.save(same);
+    const last = memory();
     const results = await Promise.allSettled([
       project.save(memory()),
       project.remove('mem_none'),
       project.save(same),
       project.accept([record(), record(), same]),
-      project.save(memory()),
+      project.save(last),
     ]);
     const outcomes = results.map(({ status }) => (status === 'fulfilled' ? 'ok' : 'failed'));
     expect(outcomes).toEqual(['ok', 'failed', 'failed', 'failed', 'ok']);
+    expect(results[1]).toMatchObject({ reason: { code: 'not_found' } });
+    expect(results[4]).toMatchObject({ value: { response: { memoryId: last.id } } });
     expect(await project.list()).toHaveLength(3);
     expect((await project.users()).items).toMatchObject([{ userId: 'u', memories: 3 }]);
   });

@@ -132,9 +132,9 @@ describe('a BEGIN that fails', () => {
   }
 
   /**
-   * Returns the rejection of a call whose BEGIN is broken, the first one of a new session: a session
-   * sends the text of a statement only once. A session that has not noticed its end yet is lost
-   * before that.
+   * Returns the rejection of a call whose BEGIN is broken, the first one of a new session: a
+   * session sends the text of a statement only once. A session that has not noticed its end yet is
+   * lost before that.
    */
   async function brokenRejection(purpose: 'writer' | 'reader', call: () => Promise<unknown>) {
     await endSessions(database.url, `memory ${purpose}`);

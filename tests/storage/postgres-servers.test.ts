@@ -15,7 +15,7 @@ import { claimOne, complete, imported, leaseMs, memory, newKey, newProject } fro
 import { openInSchema, openWithFastTimers } from './postgres.ts';
 import { opened, project, withStorage } from './suite.ts';
 
-/* Several servers on one database: the claims and leases of tasks, the cleanup, keys, models and users. */
+/* Several servers on one database: tasks, the cleanup, keys, models, rate limits and users. */
 
 let tasks: ConnectedStorage;
 
