@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test';
 import { type Memory, MemoryClient } from '../../sdk/index.ts';
 import { hashOf, textsToEmbed } from '../../server/embeddings/texts.ts';
 import { createTarget, type Target } from '../faults/target.ts';
+import { startEndpoint } from '../support/embeddings-endpoint.ts';
 import { until } from '../support/until.ts';
 import { importable } from '../support/writes.ts';
 
@@ -44,7 +45,10 @@ function clientOf({ url, key }: Target): MemoryClient {
 }
 
 test('after kills during the backlog, all memories have the vectors of their present text', async () => {
-  await using target = createTarget({ env: { MEMORY_EMBEDDINGS: 'local' } });
+  await using endpoint = startEndpoint();
+  endpoint.delayMs = () => 50;
+  const env = { MEMORY_EMBEDDINGS: endpoint.url, MEMORY_EMBEDDINGS_MODEL: 'm' };
+  await using target = createTarget({ env });
   await target.start();
   for (let round = 1; round <= kills; round += 1) {
     const client = clientOf(target);
