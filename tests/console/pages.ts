@@ -101,6 +101,17 @@ inBrowser('a phone of 360 pixels needs no scrolling to the side', async () => {
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
 });
 
+inBrowser(
+  'the page at / shows the address in use, and buttons that copy the snippets',
+  async () => {
+    const address = server.url.replace('127.0.0.1', 'localhost');
+    const { page } = await open(address);
+    await page.getByText(`curl ${address}/v1/memories`).waitFor();
+    expect(await page.getByRole('button').count()).toBe(4);
+    await expectAccessible(page);
+  },
+);
+
 test('each page and its files stay below 60 KB, compressed', async () => {
   async function sizeOf(path: string): Promise<number> {
     const bytes = await (await fetch(server.url + path)).arrayBuffer();

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { homepage, version } from '../../package.json';
 import { renderPage } from '../../server/home/page.ts';
-import { temporaryFolder, withFolder } from '../support/folder.ts';
+import { withFolder } from '../support/folder.ts';
 import { send, withServer } from '../support/server.ts';
 
 /* The address that the service prints shows a page to people and JSON to programs. */
@@ -139,26 +139,3 @@ describe('the snippets work as they are shown', () => {
     expect(readFileSync(calls, 'utf8')).toMatch(/^mcp add .* mcp --user ada\b/m);
   });
 });
-
-const chromium = Bun.which('chromium') ?? Bun.which('google-chrome');
-if (chromium === null)
-  console.warn('Skipped the script of the front page: Chromium is not installed.');
-
-test.skipIf(chromium === null)(
-  'the script shows the address in use and the buttons',
-  async () => {
-    using profile = temporaryFolder();
-    const address = server.url.replace('127.0.0.1', 'localhost');
-    const flags =
-      '--headless --no-sandbox --disable-gpu --disable-background-networking --dump-dom';
-    const options = [...flags.split(' '), `--user-data-dir=${profile.path}`];
-    const command = [chromium ?? '', ...options, address];
-    const child = Bun.spawn(command, { stdout: 'pipe', stderr: 'ignore' });
-    const shown = await new Response(child.stdout).text();
-    await child.exited;
-    expect(shown).toContain(`curl ${address}/v1/memories`);
-    expect(shown.match(/<button/g)).toHaveLength(4);
-    expect(shown).not.toMatch(/<button[^>]* hidden/);
-  },
-  60_000,
-);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { Memory, SavedMemory } from '../../sdk/contract/memory.ts';
-import { ask, bodyOf, expectError, getMemory, getPage, newUser, save } from '../support/http.ts';
+import { ask, bodyOf, getMemory, getPage, newUser, save } from '../support/http.ts';
 import { goodMetadata, goodTexts } from '../support/inputs.ts';
 import { withProject } from '../support/server.ts';
 import { until } from '../support/until.ts';
@@ -102,21 +102,4 @@ test('PATCH /v1/memories/:id returns 200 with the new content, and keeps the met
   expect(updated).toEqual({ ...saved, ...changed });
   expect(Date.parse(updated.updatedAt)).toBeGreaterThan(Date.parse(saved.createdAt));
   expect(await getMemory(server, memoryId)).toEqual(updated);
-});
-
-test('DELETE /v1/memories/:id returns 204 without a body, and no read finds the memory', async () => {
-  const { id, userId } = await save(server, newUser());
-  const path = `/v1/memories/${id}`;
-  const answer = await ask(server, 'DELETE', path);
-  expect(answer).toMatchObject({ status: 204, text: '' });
-  expect(answer.headers.get('content-type')).toBeNull();
-  for (const again of [
-    await ask(server, 'GET', path),
-    await ask(server, 'GET', `/v1/memories/${id}/status`),
-    await patch(id, { content: 'x' }),
-    await ask(server, 'DELETE', path),
-  ]) {
-    expectError(again, 404, 'not_found');
-  }
-  expect((await getPage(server, userId)).items).toEqual([]);
 });

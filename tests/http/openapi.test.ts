@@ -175,7 +175,8 @@ describe('the running server', async () => {
     expect(answer.description).toMatch(/\w/);
     const { schema } = jsonOf(answer);
     const text = await response.text();
-    if (schema === undefined) expect(text).toBe('');
+    const type = response.headers.get('content-type');
+    if (schema === undefined) expect([text, type]).toEqual(['', null]);
     else expect(misfit(schema, JSON.parse(text))).toBeNull();
     for (const name of Object.keys(document.components.headers)) {
       const about = answer.headers?.[name];

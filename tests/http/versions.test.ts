@@ -195,15 +195,4 @@ describe('PATCH', () => {
     expect(memory).toMatchObject({ metadata: { a: 1 }, status: 'complete', version: 2 });
     expect(memory.content).toBe(text);
   });
-
-  test('sets the given times, keeps omitted ones, and clears them with null', async () => {
-    const { id } = await save(server, newUser(), 'kept');
-    const given = { occurredAt: '2026-05-08T10:00:00+02:00', expiresAt: '2096-01-01' };
-    const set = bodyOf<Memory>(await patch(id, given), 200);
-    const times = { occurredAt: '2026-05-08T08:00:00.000Z', expiresAt: '2096-01-01T00:00:00.000Z' };
-    expect(set).toMatchObject({ content: 'kept', ...times });
-    expect(bodyOf<Memory>(await patch(id, { content: 'new' }), 200)).toMatchObject(times);
-    const cleared = await patch(id, { occurredAt: null, expiresAt: null });
-    expect(bodyOf<Memory>(cleared, 200)).toMatchObject({ occurredAt: null, expiresAt: null });
-  });
 });

@@ -68,24 +68,40 @@ test('the rate limit can be switched off', () => {
   expect(readConfig({ MEMORY_RATE_LIMIT: 'off' }).rateLimit).toBeNull();
 });
 
-const broken = {
-  PORT: '70700',
-  MEMORY_DATABASE_URL: 'mysql://root@localhost',
-  MEMORY_API_KEY: 'short',
-  MEMORY_CORS_ORIGINS: '*',
-  MEMORY_MCP_HOSTS: 'memory.example:443',
-  LOG_LEVEL: 'loud',
-  MEMORY_MAX_BODY_BYTES: '5 MiB',
-  MEMORY_RATE_LIMIT: '6000',
-  MEMORY_EMBEDDINGS: 'on',
-  MEMORY_TRUSTED_PROXIES: 'localhost',
-  MEMORY_METRICS: 'public',
+/** Invalid values of each setting. */
+const rejected = {
+  PORT: ['70700', '-1', '0x10'],
+  MEMORY_DATABASE_URL: [
+    ...['mysql://root@localhost', 'sqlite:', 'sqlite::memory:', 'postgres:///memory'],
+    ...['postgres://me@localhost:port/memory', 'postgres://me@localhost'],
+  ],
+  MEMORY_API_KEY: ['x'.repeat(15), 'x'.repeat(257), 'sixteen or more with spaces'],
+  MEMORY_CORS_ORIGINS: ['*', 'https://app.example/', 'https://app.example,'],
+  MEMORY_MCP_HOSTS: ['memory.example:443'],
+  LOG_LEVEL: ['loud'],
+  MEMORY_MAX_BODY_BYTES: ['5 MiB', '1023', '1073741825'],
+  MEMORY_RATE_LIMIT: ['6000', '0/60', '60/0'],
+  MEMORY_EMBEDDINGS: [
+    ...['on', 'ftp://models.example/v1', 'https://me:secret@models.example/v1'],
+    'https://models.example/v1?key=secret',
+  ],
+  MEMORY_TRUSTED_PROXIES: ['localhost'],
+  MEMORY_METRICS: ['public'],
 };
 
+test.each(Object.entries(rejected))('rejects invalid values of %s', (name, values) => {
+  for (const value of values) {
+    const { message } = thrownBy(() => readConfig({ [name]: value }));
+    expect(message).toContain(`${name} must be `);
+  }
+});
+
 test('all problems are reported together, on one line', () => {
-  const [head, problems = ''] = thrownBy(() => readConfig(broken)).message.split(': ');
+  const broken = Object.entries(rejected).map(([name, [value]]) => [name, value]);
+  const { message } = thrownBy(() => readConfig(Object.fromEntries(broken)));
+  const [head, problems = ''] = message.split(': ');
   expect(head).toBe('Invalid settings');
-  expect(problems.split('; ').map((one) => one.split(' ')[0])).toEqual(Object.keys(broken));
+  expect(problems.split('; ').map((one) => one.split(' ')[0])).toEqual(Object.keys(rejected));
 });
 
 test.each([
@@ -99,29 +115,6 @@ test.each([
 test('an endpoint needs the name of a model', () => {
   const env = { MEMORY_EMBEDDINGS: 'http://127.0.0.1:8080/v1' };
   expect(thrownBy(() => readConfig(env)).message).toContain('MEMORY_EMBEDDINGS_MODEL must be set');
-});
-
-const rejected = {
-  PORT: ['-1', '0x10'],
-  MEMORY_DATABASE_URL: [
-    ...['sqlite:', 'sqlite::memory:', 'postgres://me@localhost:port/memory'],
-    ...['postgres://me@localhost', 'postgres:///memory'],
-  ],
-  MEMORY_API_KEY: ['x'.repeat(15), 'x'.repeat(257), 'sixteen or more with spaces'],
-  MEMORY_CORS_ORIGINS: ['https://app.example/', 'https://app.example,'],
-  MEMORY_MAX_BODY_BYTES: ['1023', '1073741825'],
-  MEMORY_RATE_LIMIT: ['0/60', '60/0'],
-  MEMORY_EMBEDDINGS: [
-    ...['ftp://models.example/v1', 'https://me:secret@models.example/v1'],
-    'https://models.example/v1?key=secret',
-  ],
-};
-
-test.each(Object.entries(rejected))('rejects invalid values of %s', (name, values) => {
-  for (const value of values) {
-    const { message } = thrownBy(() => readConfig({ [name]: value }));
-    expect(message).toContain(`${name} must be `);
-  }
 });
 
 test('the highest port and the largest body limit are accepted', () => {
