@@ -7,7 +7,11 @@ import { withProject } from '../support/server.ts';
 
 const server = await withProject();
 
-type Endpoint = [path: string, type: Memory['type'], body: object];
+type Endpoint = [
+  path: string,
+  type: Memory['type'],
+  body: { data?: object; messages?: object; type?: string },
+];
 
 const ticket = { subject: 'Login fails', comments: [{ author: 'user', content: 'Help' }] };
 const chat = { messages: [{ role: 'user', content: 'Hi' }] };
@@ -24,7 +28,47 @@ const endpoints: Endpoint[] = [
   ['/v1/ingest/batch', 'event', { type: 'event', data: { name: 'signed_up' } }],
 ];
 
+const times = { occurredAt: null, expiresAt: null };
+const nulls = { source: null, externalId: null, ...times };
+const optionalTexts: Partial<Record<Memory['type'], string[]>> = {
+  ticket: ['description', 'status', 'priority'],
+  document: ['title', 'mimeType', 'sourceUrl'],
+  conversation: ['title', 'summary'],
+};
+
+/** Adds the optional fields, with this value in each. */
+function withNone({ data, ...body }: Endpoint[2], type: Memory['type'], none: '' | null) {
+  const all = (names: string[] = []) => Object.fromEntries(names.map((name) => [name, none]));
+  const texts = all(optionalTexts[type]);
+  return { ...body, ...all(Object.keys(nulls)), ...(data && { data: { ...data, ...texts } }) };
+}
+
 describe.each(endpoints)('POST %s (%s) %j', (path, type, body) => {
+  /** Returns what two memories of equal records have in common. */
+  const store = async (record: object) => {
+    const { memoryId } = await ingest(server, path, { ...body, userId: newUser(), ...record });
+    const { id, userId, createdAt, updatedAt, ...rest } = await whenComplete(server, memoryId);
+    return { id, rest };
+  };
+
+  test.each([null, ''] as const)('treats %j as omitted', async (none) => {
+    const { rest } = await store(withNone(body, type, none));
+    expect(rest).toMatchObject(nulls);
+    expect(rest).toEqual((await store({})).rest);
+  });
+
+  test('replaces the times of a memory in the same way', async () => {
+    const replaced = async (second: object) => {
+      const fields = { userId: newUser(), externalId: 'x' };
+      const old = { occurredAt: '2026-05-08', expiresAt: '2999-01-01' };
+      const { id } = await store({ ...fields, ...old });
+      const memory = await store({ ...fields, ...second });
+      expect(memory).toMatchObject({ id, rest: { version: 2, ...times } });
+      return memory.rest;
+    };
+    expect(await replaced({ source: null, ...times })).toEqual(await replaced({}));
+  });
+
   test('returns 202, creates the memory and completes it; the same again changes nothing', async () => {
     const [source, externalId] = ['crm', 'x-1'];
     const metadata = { b: 1, a: 2 };
@@ -144,6 +188,12 @@ test.each<[what: string, type: string, fields: object, occurredAt: string | null
     'ticket',
     { data: { subject: 'S', comments: late }, occurredAt: '2018-01-01' },
     '2018-01-01',
+  ],
+  [
+    'the latest comment if it is null',
+    'ticket',
+    { data: { subject: 'S', comments: late }, occurredAt: null },
+    '2019-05-10',
   ],
   ['none without timestamps', 'conversation', { data: chat }, null],
 ])('occurredAt is the time of %s (%s)', async (_, type, fields, occurredAt) => {

@@ -87,6 +87,18 @@ describe('POST /v1/memories', () => {
   });
 });
 
+test('a save treats null as omitted, and clears the times of the memory that it replaces', async () => {
+  const userId = newUser();
+  const save = (fields: object) => server.client.save({ userId, content: 'x', ...fields });
+  for (const saved of [await save(none), await save(none)]) expect(saved).toMatchObject(none);
+  // Without an externalId, the second save does not replace the first memory.
+  expect((await getPage(server, userId)).items).toHaveLength(2);
+  const times = { occurredAt: '2026-05-08', expiresAt: '2999-01-01' };
+  const first = await save({ externalId: 'x', ...times });
+  const second = await save({ ...none, externalId: 'x' });
+  expect(second).toMatchObject({ ...none, externalId: 'x', id: first.id, version: 2 });
+});
+
 test('HEAD /v1/memories/:id returns the status without a body', async () => {
   const { id } = await save(server, newUser());
   const answer = await ask(server, 'HEAD', `/v1/memories/${id}`);
