@@ -88,7 +88,7 @@ describe('not found', () => {
     const path = `/v1/memories/${id}`;
     for (const answer of [
       await ask(server, 'GET', path),
-      await ask(server, 'GET', `${path}/status`),
+      await ask(server, 'GET', `/v1/memories/${id}/status`),
       await ask(server, 'PATCH', path, { body: { content: 'x' } }),
       await ask(server, 'DELETE', path),
     ]) {
