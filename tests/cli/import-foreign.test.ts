@@ -6,15 +6,22 @@ import { expectRan, summaryOf, withMemory } from './command.ts';
 
 const { server, memory } = await withMemory();
 
-const importFor = (userId: string, ...conversations: object[]) => {
-  const argv = ['import', '--from', 'chatgpt', '--user', userId, '-'];
-  return memory(argv, { stdin: JSON.stringify(conversations) });
-};
-const importMem0 = (text: string) => memory(['import', '--from', 'mem0', '-'], { stdin: text });
 const imported = (count: number, skipped = 0) => summaryOf({ imported: count, skipped, failed: 0 });
-const all = async (userId: string) =>
-  (await server.client.list({ userId, order: 'asc', limit: 100 })).items;
-const contentsOf = async (userId: string) => (await all(userId)).map(({ content }) => content);
+
+/** A user, and the imports for this user. */
+function newImports(userId = newUser()) {
+  const send = (from: string, items: unknown[]) =>
+    memory(['import', '--from', from, '--user', userId, '-'], { stdin: JSON.stringify(items) });
+  const all = async () => (await server.client.list({ userId, order: 'asc', limit: 100 })).items;
+  return {
+    userId,
+    chatgpt: (...conversations: object[]) => send('chatgpt', conversations),
+    mem0: (...items: unknown[]) => send('mem0', items),
+    all,
+    contents: async () => (await all()).map(({ content }) => content),
+    externalIds: async () => (await all()).map(({ externalId }) => externalId),
+  };
+}
 
 const at = 1_771_000_000.5;
 const node = (id: string, parent: string | null, message: object | null) => ({
@@ -29,6 +36,7 @@ const say = (role: string, ...parts: unknown[]) => ({
   metadata: {},
 });
 const image = { content_type: 'image_asset_pointer', asset_pointer: 'file-service://1' };
+const thoughts = { ...say('assistant'), content: { content_type: 'thoughts', thoughts: [] } };
 const conversation = {
   title: 'Moving to Bern',
   create_time: at,
@@ -42,10 +50,7 @@ const conversation = {
     ...node('b', 'a', say('assistant', 'first answer')),
     ...node('c', 'a', { ...say('assistant', 'search("Bern")'), recipient: 'web' }),
     ...node('d', 'c', say('tool', 'results')),
-    ...node('t', 'd', {
-      ...say('assistant'),
-      content: { content_type: 'thoughts', thoughts: [] },
-    }),
+    ...node('t', 'd', thoughts),
     ...node('f', 't', say('assistant', 'How do you like it?')),
   },
 };
@@ -58,76 +63,62 @@ const conversationOf = (...messages: object[]) => {
 };
 
 test('makes a memory of each visible message, and counts all other data', async () => {
-  const userId = newUser();
-  expectRan(
-    await importFor(userId, conversation, empty),
-    0,
-    imported(2),
+  const { chatgpt, all } = newImports();
+  const others =
     'Not imported: messages on abandoned branches: 1, hidden messages: 1, images and files: 1, ' +
-      'tool messages: 2, thoughts: 1.\n',
-  );
+    'tool messages: 2, thoughts: 1.\n';
+  expectRan(await chatgpt(conversation, empty), 0, imported(2), others);
   const fields = { type: 'memory', source: 'chatgpt', occurredAt: '2026-02-13T16:26:40.500Z' };
-  expect(await all(userId)).toMatchObject([
-    {
-      ...fields,
-      content: 'I moved to Bern\n[image]',
-      externalId: 'c-1#a',
-      metadata: { role: 'user', conversation: 'Moving to Bern' },
-    },
-    {
-      ...fields,
-      content: 'How do you like it?',
-      externalId: 'c-1#f',
-      metadata: { role: 'assistant', conversation: 'Moving to Bern' },
-    },
+  const one = (externalId: string, role: string, content: string) => {
+    return { ...fields, externalId, content, metadata: { role, conversation: 'Moving to Bern' } };
+  };
+  expect(await all()).toMatchObject([
+    one('c-1#a', 'user', 'I moved to Bern\n[image]'),
+    one('c-1#f', 'assistant', 'How do you like it?'),
   ]);
 });
 
 test('a second run adds only new messages', async () => {
-  const userId = newUser();
+  const { chatgpt, all, externalIds } = newImports();
   const { f: _, ...shorter } = conversation.mapping;
-  const earlier = { ...conversation, mapping: shorter, current_node: 'd' };
-  await importFor(userId, earlier);
-  const [before] = await all(userId);
-  expectRan(await importFor(userId, conversation, empty), 0, imported(1, 1));
-  const after = await all(userId);
-  expect(after.map(({ externalId }) => externalId)).toEqual(['c-1#a', 'c-1#f']);
-  expect(after[0]).toEqual(before ?? expect.anything());
+  await chatgpt({ ...conversation, mapping: shorter, current_node: 'd' });
+  const [before] = await all();
+  expectRan(await chatgpt(conversation, empty), 0, imported(1, 1));
+  expect(await externalIds()).toEqual(['c-1#a', 'c-1#f']);
+  expect((await all())[0]).toEqual(before ?? expect.anything());
 });
 
 test('keeps the order of messages, even of those with the same time', async () => {
-  const userId = newUser();
-  const contents = Array.from({ length: 100 }, (_, n) => `message ${n}`);
-  await importFor(userId, conversationOf(...contents.map((content) => say('user', content))));
-  expect(await contentsOf(userId)).toEqual(contents);
+  const { chatgpt, contents } = newImports();
+  const texts = Array.from({ length: 100 }, (_, n) => `message ${n}`);
+  await chatgpt(conversationOf(...texts.map((content) => say('user', content))));
+  expect(await contents()).toEqual(texts);
 });
 
 test('a search prefers what the user said to the replies', async () => {
-  const userId = newUser();
-  await importFor(userId, conversation);
+  const { chatgpt, userId } = newImports();
+  await chatgpt(conversation);
   const { items } = await server.client.search({ userId, query: 'Where did I move?' });
   expect(items[0]?.externalId).toBe('c-1#a');
 });
 
-test('imports the branch that ends at the current node, even if another branch is newer', async () => {
+test.each([
+  ['that ends at the current node', 'b', 'shown answer'],
+  ['of the last node if there is no current one', undefined, 'other answer'],
+])('imports the branch %s', async (_, current_node, answer) => {
+  const { chatgpt, contents } = newImports();
   const mapping = {
     ...node('root', null, null),
     ...node('a', 'root', say('user', 'question')),
     ...node('b', 'a', say('assistant', 'shown answer')),
     ...node('c', 'a', say('assistant', 'other answer')),
   };
-  const importWith = async (end: string | undefined) => {
-    const userId = newUser();
-    await importFor(userId, { ...conversation, mapping, current_node: end });
-    return contentsOf(userId);
-  };
-  expect(await importWith('b')).toEqual(['question', 'shown answer']);
-  // Without a current node, the branch of the last node is used.
-  expect(await importWith(undefined)).toEqual(['question', 'other answer']);
+  await chatgpt({ ...conversation, mapping, current_node });
+  expect(await contents()).toEqual(['question', answer]);
 });
 
 test('omits and counts messages that ChatGPT does not show', async () => {
-  const userId = newUser();
+  const { chatgpt, contents } = newImports();
   const metadata = { is_visually_hidden_from_conversation: true };
   const one = conversationOf(
     { ...say('user', 'about me'), metadata },
@@ -135,85 +126,72 @@ test('omits and counts messages that ChatGPT does not show', async () => {
     { ...say('assistant'), content: { content_type: 'model_editable_context' } },
     say('user', 'Likes tea'),
   );
-  const { stderr } = await importFor(userId, { ...one, title: null });
-  expect(stderr).toMatch(/^Not imported: .*hidden messages: 2\b/m);
-  expect(stderr).toMatch(/^Not imported: .*model_editable_context: 1\b/m);
-  expect(await contentsOf(userId)).toEqual(['Likes tea']);
+  const ran = await chatgpt({ ...one, title: null });
+  const counts = ['hidden messages: 2', 'model_editable_context: 1'];
+  expectRan(ran, 0, ...counts.map((count) => new RegExp(`^Not imported: .*${count}\\b`, 'm')));
+  expect(await contents()).toEqual(['Likes tea']);
 });
 
-test('dates a message without a time by the message before it, or by its conversation', async () => {
-  const importWith = async (times: (number | null)[], createTime: number | null) => {
-    const userId = newUser();
-    const messages = times.map((time) => ({ ...say('user', 'dated'), create_time: time }));
-    const dated = { create_time: createTime, update_time: at + 60 };
-    await importFor(userId, { ...conversationOf(...messages), ...dated });
-    return (await all(userId)).map(({ occurredAt }) => occurredAt?.slice(14, 19));
-  };
-  expect(await importWith([at + 5, null, at + 7], at)).toEqual(['26:45', '26:45', '26:47']);
-  expect(await importWith([null, at + 7], at)).toEqual(['26:40', '26:47']);
-  expect(await importWith([null], null)).toEqual(['27:40']);
+test.each([
+  [[at + 5, null, at + 7], at, ['26:45', '26:45', '26:47']],
+  [[null, at + 7], at, ['26:40', '26:47']],
+  [[null], null, ['27:40']],
   // Times that are not in the years 0 to 9999.
-  expect(await importWith([1e15, at + 7], -7e10)).toEqual(['27:40', '26:47']);
-  expect(await importWith([at + 7, -1e15, 3e11], 1e15)).toEqual(['26:47', '26:47', '26:47']);
+  [[1e15, at + 7], -7e10, ['27:40', '26:47']],
+  [[at + 7, -1e15, 3e11], 1e15, ['26:47', '26:47', '26:47']],
+])('messages at %j in a conversation of %d are dated', async (times, create_time, dates) => {
+  const { chatgpt, all } = newImports();
+  const messages = times.map((time) => ({ ...say('user', 'dated'), create_time: time }));
+  await chatgpt({ ...conversationOf(...messages), create_time, update_time: at + 60 });
+  expect((await all()).map(({ occurredAt }) => occurredAt?.slice(14, 19))).toEqual(dates);
 });
 
 test('names a message by the id of a conversation that has no conversation_id', async () => {
-  const userId = newUser();
+  const { chatgpt, externalIds } = newImports();
   const { conversation_id: _, ...older } = conversationOf(say('user', 'Likes tea'));
-  for (const title of ['First', 'Second']) await importFor(userId, { ...older, id: 'c-9', title });
-  expect(await all(userId)).toMatchObject([{ externalId: 'c-9#0' }]);
+  for (const title of ['First', 'Second']) await chatgpt({ ...older, id: 'c-9', title });
+  expect(await externalIds()).toEqual(['c-9#0']);
 });
 
 test('spoken messages and those without a recipient are imported, and nothing else is said', async () => {
-  const userId = newUser();
+  const { chatgpt, contents } = newImports();
   const spoken = { content_type: 'audio_transcription', text: 'Likes tea', direction: 'in' };
   const { recipient: _, ...message } = say('user', 'Likes coffee');
-  const { stderr } = await importFor(userId, conversationOf(say('user', spoken), message));
+  const { stderr } = await chatgpt(conversationOf(say('user', spoken), message));
   expect(stderr).toBe(imported(2));
-  expect(await contentsOf(userId)).toEqual(['Likes tea', 'Likes coffee']);
+  expect(await contents()).toEqual(['Likes tea', 'Likes coffee']);
 });
 
 test('invalid items, ids, times and metadata are reported', async () => {
-  const userId = newUser();
-  const items = [
+  const ran = await newImports().mem0(
     null,
-    { user_id: userId, memory: 'a', id: 5 },
-    { user_id: userId, memory: 'b', created_at: 'yesterday' },
-    { user_id: userId, memory: 'c', metadata: 'blue' },
-    { user_id: userId, memory: 'd', metadata: ['blue'] },
-  ];
-  const { code, stderr } = await importMem0(JSON.stringify(items));
-  expect(stderr).toContain(summaryOf({ imported: 0, skipped: 0, failed: 5 }));
-  expect(stderr.match(/^item \d: \w+/gm)).toEqual([
-    'item 1: must',
-    'item 2: externalId',
-    'item 3: createdAt',
-    'item 4: metadata',
-    'item 5: metadata',
-  ]);
-  expect(code).toBe(1);
+    { memory: 'a', id: 5 },
+    { memory: 'b', created_at: 'yesterday' },
+    { memory: 'c', metadata: 'blue' },
+    { memory: 'd', metadata: ['blue'] },
+  );
+  expectRan(ran, 1, summaryOf({ imported: 0, skipped: 0, failed: 5 }));
+  const fields = ['must', 'externalId', 'createdAt', 'metadata', 'metadata'];
+  const reported = Array.from(ran.stderr.matchAll(/^item \d: (\w+)/gm), ([, field = '']) => field);
+  expect(reported).toEqual(fields);
 });
 
 test('lines without an id are recognized by their text after the file has grown', async () => {
-  const userId = newUser();
-  const linesOf = (texts: string[]) =>
-    JSON.stringify(texts.map((memory) => ({ user_id: userId, memory })));
-  await importMem0(linesOf(['a', 'b']));
-  expect((await importMem0(linesOf(['c', 'a', 'b']))).stderr).toContain(imported(1, 2));
-  expect((await all(userId)).map(({ content }) => content).sort()).toEqual(['a', 'b', 'c']);
+  const { mem0, contents } = newImports();
+  const send = (...texts: string[]) => mem0(...texts.map((memory) => ({ memory })));
+  await send('a', 'b');
+  expectRan(await send('c', 'a', 'b'), 0, imported(1, 2));
+  expect((await contents()).sort()).toEqual(['a', 'b', 'c']);
 });
 
 test('memories with the same text and different ids are all imported', async () => {
-  const userId = newUser();
-  const list = ['1', '2'].map((id) => ({ id, memory: 'Likes tea', user_id: userId }));
-  expectRan(await importMem0(JSON.stringify(list)), 0, imported(2));
-  expect((await all(userId)).map(({ externalId }) => externalId).sort()).toEqual(['1', '2']);
+  const { mem0, externalIds } = newImports();
+  expectRan(await mem0(...['1', '2'].map((id) => ({ id, memory: 'Likes tea' }))), 0, imported(2));
+  expect((await externalIds()).sort()).toEqual(['1', '2']);
 });
 
 test('ids stay the same across versions, so that a later one skips known memories', async () => {
-  const item = { id: '1', memory: 'Likes tea', user_id: 'pinned' };
-  await importMem0(JSON.stringify([item]));
-  expect((await all('pinned')).map(({ id }) => id).toSorted()).toEqual([
-    'mem_a1d85e4d17ec6b6dc44a0f5d8a7197ba',
-  ]);
+  const { mem0, all } = newImports('pinned');
+  await mem0({ id: '1', memory: 'Likes tea', user_id: 'pinned' });
+  expect((await all()).map(({ id }) => id)).toEqual(['mem_a1d85e4d17ec6b6dc44a0f5d8a7197ba']);
 });
