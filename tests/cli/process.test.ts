@@ -162,7 +162,7 @@ describe('memory serve', () => {
 
   test('prints its address, stores the first key without logging it, and stops on a signal', async () => {
     using folder = temporaryFolder();
-    const server = await serve(folder, 'memory list');
+    const server = await serve(folder, 'memory search');
     const { url } = server;
     const profile = readFileSync(folder.file('memory-service/profile.json'), 'utf8');
     const apiKey = expect.stringMatching(/^mk_\w{38}$/);

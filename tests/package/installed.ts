@@ -77,7 +77,7 @@ async function startMs(project: Project, memory: string[]): Promise<string> {
 }
 
 /** Begins the last line that a server prints at its first start, after it has stored a key. */
-const firstRun = ' list --user';
+const firstRun = ' search --user';
 
 async function serve(project: Project, memory: string[], ready?: string) {
   const env = { XDG_CONFIG_HOME: project.folder, HOME: project.folder, MEMORY_API_KEY: '' };
