@@ -3,7 +3,6 @@ import { limits } from '../../sdk/contract/limits.ts';
 import { keyed, memory, newProject } from './fixtures.ts';
 import { opened, project } from './suite.ts';
 
-const idempotency = keyed('k');
 const day = 24 * 60 * 60 * 1_000;
 const kept = limits.idempotencyKeptMs;
 
@@ -13,14 +12,6 @@ export function testIdempotency(): void {
   async function isReplayed(at: number, key = 'k'): Promise<boolean> {
     return (await project.save(memory(), { at, idempotency: keyed(key) })).replayed;
   }
-
-  test('fifty concurrent requests under one key have one effect and one response', async () => {
-    const saves = Array.from({ length: 50 }, () => project.save(memory(), { idempotency }));
-    const results = await Promise.all(saves);
-    expect(new Set(results.map(({ response }) => response.body)).size).toBe(1);
-    expect(results.filter(({ replayed }) => !replayed)).toHaveLength(1);
-    expect(await project.list()).toHaveLength(1);
-  });
 
   test('after its key is deleted, the same erasure also deletes newer memories', async () => {
     const project = await newProject(opened);

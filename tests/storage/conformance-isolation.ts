@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { WriteResult } from '../../server/storage/types/memories.ts';
-import { bodyOf, imported, keyed, memory, newProject, type Project, record } from './fixtures.ts';
+import { bodyOf, imported, memory, newProject, type Project, record } from './fixtures.ts';
 import { externalKey, opened, project } from './suite.ts';
 
 /** Tests that a write affects no other project, user or write. */
@@ -25,24 +24,5 @@ export function testIsolation(): void {
     const before = await state();
     expect(await run(own)).toMatchObject(result);
     expect(await state()).toEqual(before);
-  });
-
-  test('the responses to updates under one key are separate for each project and scope', async () => {
-    const theirs = await newProject(opened);
-    for (const one of [project, theirs]) await one.save(memory({ id: 'mem_known' }));
-    const update = (one: Project, content: string, scope: string) => {
-      return one.update('mem_known', { content }, { idempotency: keyed('k', { scope }) });
-    };
-    const updates = [
-      () => update(project, 'one', ''),
-      () => update(project, 'two', 'ada'),
-      () => update(theirs, 'three', ''),
-    ];
-    const first: WriteResult[] = [];
-    for (const run of updates) first.push(await run());
-    expect(first.map(({ changedUserId }) => changedUserId)).toEqual(['u', 'u', 'u']);
-    for (const [index, run] of updates.entries()) {
-      expect<unknown>(await run()).toEqual({ response: first[index]?.response, replayed: true });
-    }
   });
 }

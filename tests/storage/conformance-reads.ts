@@ -34,7 +34,7 @@ export function testLists(): void {
   test('return shorter pages for large memories, and no empty page', async () => {
     const megabyte = 'x'.repeat(1_000_000);
     const large = Array.from({ length: 6 }, (_, n) => record({ content: `${n}${megabyte}` }));
-    await project.accept([...large, record({ content: megabyte.repeat(5) })]);
+    await project.accept([...large, record({ content: megabyte.repeat(13) })]);
     for (const filter of [{}, { type: 'document' } as const]) {
       const pages = await walk((after) => project.page('u', { limit: 100, after, filter }));
       expect(pages.length).toBeGreaterThan(1);
@@ -69,14 +69,6 @@ export function testLists(): void {
       expect(ids).toEqual(order === 'asc' ? wanted : wanted.toReversed());
       expect(await walkTag('maybe')).toEqual([[]]);
     }
-  });
-
-  test('continue after a memory that is several times as large as a page', async () => {
-    const huge = imported({ content: '語'.repeat(3_000_000), createdAt: 1 });
-    const small = imported({ createdAt: 2 });
-    await project.import([huge, small]);
-    const pages = await walk((after) => project.page('u', { order: 'asc', limit: 100, after }));
-    expect(pages.flat().map(({ id }) => id)).toEqual([huge.id, small.id]);
   });
 }
 

@@ -107,16 +107,6 @@ export function testTasks(): void {
     expect(await project.status(id)).toMatchObject(done);
   });
 
-  test('a task that fails without a retry becomes failed', async () => {
-    const id = await project.acceptOne();
-    expect(await fail(await claimOne(opened.storage), null, 2_500)).toBe(true);
-    const failed = { status: 'failed', errorMessage: 'it failed', attempts: 1 };
-    expect(await project.status(id)).toMatchObject({ ...failed, updatedAt: 2_500 });
-    expect(await project.get(id)).toMatchObject({ status: 'failed' });
-    expect(await project.list()).toMatchObject([{ status: 'failed' }]);
-    expect(await claim(opened.storage, { now: 9_000_000 })).toEqual([]);
-  });
-
   test('updatedAt of a record never decreases, even if the clock is set back', async () => {
     const id = await project.acceptOne(externalKey);
     const updatedAt = async () => (await project.status(id))?.updatedAt;

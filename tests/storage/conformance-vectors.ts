@@ -105,7 +105,8 @@ export function testVectors(): void {
     await useModel();
     await project.save(memory({ id: 'mem_1' }));
     const before = await work();
-    await project.update('mem_1', { content: 'hello again' });
+    const { changedUserId } = await project.update('mem_1', { content: 'hello again' });
+    expect(changedUserId).toBe('u');
     expect(await store(before)).toBe(true);
     expect(await missing()).toEqual({ missing: 1, meaning: 'partial' });
     expect((await work()).memories).toMatchObject([{ content: 'hello again', textHash: null }]);

@@ -39,6 +39,8 @@ async function reportedLevel({ path }: { path: string }): Promise<string | undef
   return findings.find(({ name }) => name === 'erasure')?.level;
 }
 
+type OpenedProject = Awaited<ReturnType<typeof open>>;
+
 function text(userId: string, length: number): string {
   return `${userId === erased ? 'Canary' : 'Other'} ${'word '.repeat(length)}`;
 }
@@ -87,25 +89,20 @@ test.concurrent('each erasure is followed by a rewrite of the file', async () =>
   }
 });
 
-test.concurrent('memories that were deleted one by one leave no text after the erasure of their user', async () => {
+test.concurrent.each<
+  [how: string, remove: (project: OpenedProject, id: string) => Promise<unknown>]
+>([
+  ['were deleted one by one', ({ remove }, id) => remove(id)],
+  ['have expired', ({ opened }) => opened.storage.maintain({ now: 5_000, elapsedMs: 0 })],
+])('memories that %s leave no text after the erasure of their user', async (_, remove) => {
   await using project = await open();
   const given = Array.from({ length: 40 }, (_, n) =>
-    memory({ userId: erased, content: text(erased, n) }),
+    memory({ userId: erased, content: text(erased, n), expiresAt: 5_000 }),
   );
-  for (const one of given) await project.save(one);
-  for (const { id } of given) await project.remove(id);
+  for (const one of given) await project.save(one, { idempotency: keyed(one.id) });
   expect(hits(project)).toBeGreaterThan(0);
-  await project.erase(erased);
-  await until(() => hits(project) === 0, { what: 'the scrub' });
-});
-
-test.concurrent('an expired memory leaves no text in the files after the erasure of its user', async () => {
-  await using project = await open();
-  await project.save(memory({ content: text(erased, 10), expiresAt: 5_000 }), {
-    idempotency: keyed('k'),
-  });
-  expect(hits(project)).toBeGreaterThan(0);
-  await project.opened.storage.maintain({ now: 5_000, elapsedMs: 0 });
+  for (const { id } of given) await remove(project, id);
+  expect((await project.users()).items).toEqual([]);
   await project.erase(erased);
   await scrubbed(project);
   expect(hits(project)).toBe(0);

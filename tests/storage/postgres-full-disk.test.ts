@@ -1,12 +1,13 @@
-import { describe, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { openStorage } from '../../server/storage/open.ts';
 import { canMountTmpfs, mountTmpfs } from '../faults/mounts.ts';
 import { newPrimary } from '../support/postgres-pair.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import { memory, newProject } from './fixtures.ts';
+import { expectFault } from './health.ts';
+import { openInSchema } from './postgres.ts';
 
 const megabytes = 200;
 
@@ -16,40 +17,33 @@ function large() {
   return memory({ content: parts.join(' ') });
 }
 
-describe.if(canMountTmpfs())('a database server whose disk is full', () => {
-  test('is reported by health() until there is space again', async () => {
+test.if(canMountTmpfs())(
+  'a full disk of the database server is reported until it has space',
+  async () => {
     const mount = mountTmpfs(megabytes);
-    const node = await newPrimary({ base: mount.folder });
-    const storage = await openStorage(node.url);
-    try {
-      const project = await newProject({ storage });
-      await project.save(large());
-      const ballast = join(mount.folder, 'ballast');
-      // Without a count, dd stops when the file system is full.
-      Bun.spawnSync(['dd', 'if=/dev/zero', `of=${ballast}`, 'bs=4096']);
-      const fault = "the database server's disk is full";
-      const error = await rejectionOf(project.save(large()));
-      expect(error).toMatchObject({ code: 'unavailable', message: `${fault}; nothing was stored` });
-      let probes = 0;
-      let last: unknown;
+    using _ = { [Symbol.dispose]: () => mount.unmount() };
+    await using node = await newPrimary({ base: mount.folder });
+    await using opened = await openInSchema({ database: node });
+    const { storage } = opened;
+    const project = await newProject(opened);
+    await project.save(large());
+    const ballast = join(mount.folder, 'ballast');
+    // Without a count, dd stops when the file system is full.
+    Bun.spawnSync(['dd', 'if=/dev/zero', `of=${ballast}`, 'bs=4096']);
+    expect(await rejectionOf(project.save(large()))).toMatchObject({ code: 'unavailable' });
+    const fault = "the database server's disk is full";
+    await expectFault({ storage, project }, fault, async () => {
+      const probes = new Set();
       await until(async () => {
         expect((await storage.health()).fault).toBe(fault);
-        const [probe] = await node.query(
-          `SELECT query_start::text AS at FROM pg_stat_activity
-           WHERE application_name = 'memory health'`,
-        );
-        if (probe?.at !== last) probes += 1;
-        last = probe?.at;
-        return probes > 3;
+        const probe = `SELECT query_start::text AS at FROM pg_stat_activity
+        WHERE application_name = 'memory health'`;
+        probes.add((await node.query(probe))[0]?.at);
+        return probes.size > 3;
       });
       rmSync(ballast);
-      await until(async () => (await storage.health()).fault === null);
-      await project.save(large());
-      expect(await project.list()).toHaveLength(2);
-    } finally {
-      await storage.close();
-      await node[Symbol.asyncDispose]();
-      mount.unmount();
-    }
-  });
-});
+    });
+    await project.save(large());
+    expect(await project.list()).toHaveLength(3);
+  },
+);

@@ -12,18 +12,6 @@ import { openInSchema } from './postgres.ts';
 const unknown = { code: 'internal', message: expect.stringContaining('the outcome is unknown') };
 const rejectTexts = `ALTER TABLE memories ADD CHECK (content <> 'rejected')`;
 
-test('a save that the database rejects does not fail the other saves of its group', async () => {
-  await using opened = await openInSchema();
-  const project = await newProject(opened);
-  await query(opened.url, rejectTexts);
-  const outcomes = await Promise.allSettled([
-    project.save(memory({ content: 'rejected' })),
-    project.save(memory({ userId: 'v' })),
-  ]);
-  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
-  expect(await project.list('v')).toHaveLength(1);
-});
-
 test('a statement that the database rejects does not end the session', async () => {
   await using opened = await openInSchema({ database: await newWholeDatabase() });
   const project = await newProject(opened);

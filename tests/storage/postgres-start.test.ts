@@ -109,7 +109,7 @@ test('health() reports that the synchronous standby is away, and no write is tri
     };
     await until(isSet, { what: 'the setting' });
   };
-  await using opened = await openInSchema({ database: { url: node.url, drop: async () => {} } });
+  await using opened = await openInSchema({ database: node });
   const project = await newProject(opened);
   const given = memory();
   await project.save(given);

@@ -9,15 +9,15 @@ type OpenedSchema = Opened & { [Symbol.asyncDispose](): Promise<void> };
 
 type SchemaOptions = {
   smallQueue?: boolean;
-  /** By default, a new schema. */
-  database?: Pick<TestDatabase, 'url' | 'drop'>;
+  /** By default, a new schema. It is dropped on disposal, if it can be. */
+  database?: { url: string; drop?(): Promise<void> };
   open?: (url: string) => Promise<Storage>;
 };
 
 /** Opens a PostgreSQL storage. Its disposal drops the database. */
 export async function openInSchema(options: SchemaOptions = {}): Promise<OpenedSchema> {
   const { smallQueue = false, open = openStorage } = options;
-  const database = options.database ?? (await newDatabase());
+  const database: SchemaOptions['database'] = options.database ?? (await newDatabase());
   const { pendingRecords } = limits;
   // This backend checks the limit in the current thread.
   if (smallQueue) Object.assign(limits, { pendingRecords: smallQueueRecords });
@@ -32,7 +32,7 @@ export async function openInSchema(options: SchemaOptions = {}): Promise<OpenedS
     async dispose() {
       Object.assign(limits, { pendingRecords });
       await opened.storage.close();
-      await database.drop();
+      await database.drop?.();
     },
     async endLeases(owner) {
       const text = `UPDATE tasks SET leased_until = 0

@@ -165,7 +165,7 @@ const table: Row[] = [
   {
     from:
       'tests/unit/ tests/bench/internals/ tests/docs.test.ts ' +
-      'tests/storage/copied-columns.test.ts tests/storage/file.test.ts ' +
+      'tests/storage/postgres-copy.test.ts tests/storage/file.test.ts ' +
       'tests/storage/postgres-planner.test.ts tests/storage/sqlite-plans.test.ts',
     may: '*',
   },
