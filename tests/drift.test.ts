@@ -3,13 +3,7 @@ import { Glob } from 'bun';
 import type { AnyCommand } from '../cli/commander.ts';
 import { createProgram } from '../cli/program.ts';
 import { commandNames } from '../cli/terminal/terminal.ts';
-import {
-  Memory,
-  memoryStatuses,
-  memoryTypes,
-  SaveRequest,
-  UpdateRequest,
-} from '../sdk/contract/memory.ts';
+import { Memory, SaveRequest, UpdateRequest } from '../sdk/contract/memory.ts';
 import { type Operation, type OperationName, operations } from '../sdk/contract/operations.ts';
 import { MemoryClient } from '../sdk/index.ts';
 import { routeLabels } from '../server/metrics/table.ts';
@@ -144,15 +138,6 @@ test("the client's methods match the operations", () => {
 test("the CLI's names of commands match its commands", async () => {
   const { commands } = await createProgram(testTerminal({ code: 0, stdout: '', stderr: '' }));
   expect(commands.map((command) => command.name())).toEqual(commandNames);
-});
-
-test("the CLI's filters have every type and status", async () => {
-  const io = testTerminal({ code: 0, stdout: '', stderr: '' });
-  const options = (await createProgram(io, ['list'])).commands[0]?.options ?? [];
-  const choices = ['--type', '--status'].map(
-    (name) => options.find(({ long }) => long === name)?.argChoices,
-  );
-  expect(choices).toEqual([[...memoryTypes], [...memoryStatuses]]);
 });
 
 test("the CLI's commands match the operations", async () => {

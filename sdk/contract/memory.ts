@@ -1,15 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { memoryStatuses, memoryTypes } from './enumerations.ts';
 import { limits } from './limits.ts';
 import { described, Metadata, Nullable, Nullish, OpenEnum, PointInTime, Text } from './text.ts';
 
-export const memoryTypes = [
-  'memory',
-  'ticket',
-  'document',
-  'conversation',
-  'event',
-  'profile',
-] as const;
 const typeDescription =
   '`memory` if it was saved directly; otherwise the type of the record that was ingested.';
 
@@ -18,9 +11,8 @@ export const MemoryType = Type.Union(
   memoryTypes.map((type) => Type.Literal(type)),
   { title: 'MemoryType', description: typeDescription, examples: ['memory'] },
 );
-export type MemoryType = (typeof memoryTypes)[number];
+export type MemoryType = Static<typeof MemoryType>;
 
-export const memoryStatuses = ['processing', 'complete', 'failed'] as const;
 const statusDescription =
   'Changes from `processing` to `complete` or `failed`. A saved memory is `complete` immediately.';
 
@@ -29,7 +21,7 @@ export const MemoryStatus = Type.Union(
   memoryStatuses.map((status) => Type.Literal(status)),
   { title: 'MemoryStatus', description: statusDescription },
 );
-export type MemoryStatus = (typeof memoryStatuses)[number];
+export type MemoryStatus = Static<typeof MemoryStatus>;
 
 /** A memory's status, in a response. */
 export const CurrentStatus = OpenEnum(memoryStatuses, statusDescription);

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { exampleMemory, memoryStatuses, memoryTypes, Time } from './memory.ts';
+import { memoryStatuses, memoryTypes } from './enumerations.ts';
+import { exampleMemory, Time } from './memory.ts';
 import { Cursor, Limit, PageOf, type PageQuery } from './page.ts';
 import { Count, Nullable } from './text.ts';
 

@@ -19,8 +19,8 @@ type Row = {
 const contract = 'sdk/contract/';
 /** The parts of the contract that do not need TypeBox at run time. */
 const plainContract =
-  'sdk/contract/errors.ts sdk/contract/headers.ts sdk/contract/limits.ts ' +
-  'sdk/contract/numbers.ts sdk/contract/operations.ts sdk/contract/times.ts';
+  'sdk/contract/enumerations.ts sdk/contract/errors.ts sdk/contract/headers.ts ' +
+  'sdk/contract/limits.ts sdk/contract/numbers.ts sdk/contract/operations.ts sdk/contract/times.ts';
 const typebox = '@sinclair/typebox @sinclair/typebox/';
 const backends = 'server/storage/sqlite/ server/storage/postgres/';
 /** What the storage receives and returns. */
@@ -71,7 +71,9 @@ const table: Row[] = [
   { from: 'cli/commands/mcp-clients.ts', may: `${terminal} jsonc-parser` },
   {
     from: 'cli/',
-    may: `${terminal} commander sdk/index.ts server/errors.ts cli/ package.json`,
+    may:
+      `${terminal} commander sdk/index.ts sdk/contract/enumerations.ts server/errors.ts ` +
+      'cli/ package.json',
     types: `@commander-js/extra-typings ${contract}`,
     late: 'server/main.ts server/admin.ts sdk/contract/validate.ts server/mcp/tools/stdio.ts',
   },
@@ -136,7 +138,9 @@ const table: Row[] = [
   // thread.
   {
     from: 'server/mcp/tools/',
-    may: 'server/mcp/tools/ @modelcontextprotocol/server @modelcontextprotocol/server/ node:',
+    may:
+      'server/mcp/tools/ @modelcontextprotocol/server @modelcontextprotocol/server/ node: ' +
+      'sdk/contract/enumerations.ts',
     types: 'sdk/index.ts',
   },
   // The MCP library must load in the MCP thread, not in the HTTP thread.

@@ -1,4 +1,4 @@
-import type { MemoryType } from '../../../sdk/index.ts';
+import { memoryTypes } from '../../../sdk/contract/enumerations.ts';
 import {
   defaults,
   deleteMemory,
@@ -32,16 +32,7 @@ export type Tool = {
 };
 
 const string = { type: 'string' };
-/** The compiler checks that no type is missing. */
-const types: Record<MemoryType, true> = {
-  memory: true,
-  ticket: true,
-  document: true,
-  conversation: true,
-  event: true,
-  profile: true,
-};
-const type = { type: 'string', enum: Object.keys(types) };
+const type = { type: 'string', enum: memoryTypes };
 const reads = { readOnlyHint: true, destructiveHint: false, idempotentHint: true };
 const writes = { readOnlyHint: false, destructiveHint: true, idempotentHint: true };
 
