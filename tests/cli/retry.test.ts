@@ -1,15 +1,14 @@
 import { expect, test } from 'bun:test';
-import {
-  aMemory,
-  dropped,
-  json,
-  refusal,
-  startFaultServer,
-  text,
-} from '../support/fault-server.ts';
-import { event, expectRan, memory } from './command.ts';
+import * as faults from '../support/fault-server.ts';
+import { event, expectRan, memory, type Surroundings } from './command.ts';
+
+const { aMemory, dropped, json, refusal, startFaultServer, text } = faults;
 
 const around = (url: string) => ({ env: { MEMORY_API_KEY: 'k', MEMORY_BASE_URL: url } });
+const get = ({ url }: { url: string }, ...more: string[]) =>
+  memory(['get', 'mem_1', ...more], around(url));
+const batch = ({ url }: { url: string }, more: Surroundings = {}) =>
+  memory(['ingest', 'batch', '-'], { ...around(url), stdin: event('u', 'x'), ...more });
 
 function busy(message: string) {
   return json(429, { error: 'rate_limited', message, requestId: 'r' }, { 'Retry-After': '2' });
@@ -22,24 +21,24 @@ test.concurrent.each([
   ['a full queue', busy(`${queue}; try again later`), `More${queue.slice(4)}; try again later`],
 ])('a wait for %s is reported with its reason before it begins', async (_, reply, why) => {
   using server = startFaultServer(reply, json(200, aMemory));
-  const ran = await memory(['get', 'mem_1'], around(server.url));
-  expect(ran).toMatchObject({ code: 0, stderr: `${why}. Retrying in 2 s.\n` });
+  const stderr = `${why}. Retrying in 2 s.\n`;
+  expect(await get(server)).toMatchObject({ code: 0, stderr });
 });
 
 test.concurrent.each([429, 503])(
   'a wait for a proxy is reported with its status',
   async (status) => {
     using server = startFaultServer(text(status, '', { 'Retry-After': '2' }), json(200, aMemory));
-    const { stderr } = await memory(['get', 'mem_1', '--json'], around(server.url));
+    const { stderr } = await get(server, '--json');
     expect(stderr).toMatch(new RegExp(`${status}.*\\. Retrying in 2 s\\.\n$`));
   },
 );
 
 test.concurrent('the wait for a batch is reported', async () => {
   using server = startFaultServer(busy(`${queue}; try again later`), dropped());
-  const stdin = event('u', 'x');
-  const { stderr } = await memory(['ingest', 'batch', '-'], { ...around(server.url), stdin });
-  expect(stderr).toStartWith(`More${queue.slice(4)}; try again later. Retrying in 2 s.\n`);
+  expect((await batch(server)).stderr).toStartWith(
+    `More${queue.slice(4)}; try again later. Retrying in 2 s.\n`,
+  );
 });
 
 test.concurrent.each(['2592000', 'Fri, 31 Dec 9999 23:59:59 GMT', '9'.repeat(20)])(
@@ -48,18 +47,13 @@ test.concurrent.each(['2592000', 'Fri, 31 Dec 9999 23:59:59 GMT', '9'.repeat(20)
     using server = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': after }));
     const reported = Promise.withResolvers<void>();
     const interruption = new AbortController();
-    const running = memory(['ingest', 'batch', '-'], {
-      ...around(server.url),
-      stdin: event('u', 'x'),
-      interrupted: interruption.signal,
-      onOutput: () => reported.resolve(),
-    });
+    const onOutput = () => reported.resolve();
+    const running = batch(server, { interrupted: interruption.signal, onOutput });
     await reported.promise;
     for (let other = 0; other < 50; other += 1) await fetch(server.url);
     interruption.abort('SIGINT');
-    const ran = await running;
+    expectRan(await running, 130, 'It is rate_limited. Retrying in 2147484 s.\n');
     expect(server.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
-    expectRan(ran, 130, 'It is rate_limited. Retrying in 2147484 s.\n');
   },
 );
 
@@ -69,23 +63,17 @@ test.concurrent('a long wait is reported, but a short wait is not', async () => 
     refusal(503, 'unavailable', { 'Retry-After': '0' }),
     json(200, aMemory),
   );
-  const { stderr } = await memory(['get', 'mem_1', '--json'], around(server.url));
-  expect(stderr).toBe('It is unavailable. Retrying in 2 s.\n');
+  expect((await get(server, '--json')).stderr).toBe('It is unavailable. Retrying in 2 s.\n');
 });
 
 test.concurrent('ingest batch reports a wait once, even if several requests wait', async () => {
   using server = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': '3' }));
   const stdin = `${event('u', 'x')}\n`.repeat(2_000);
   const interruption = new AbortController();
-  const running = memory(['ingest', 'batch', '-'], {
-    ...around(server.url),
-    stdin,
-    interrupted: interruption.signal,
-    onOutput: (text) => {
-      if (text.startsWith('It is')) setTimeout(() => interruption.abort('SIGINT'), 500);
-    },
-  });
-  const { stderr } = await running;
+  const onOutput = (text: string) => {
+    if (text.startsWith('It is')) setTimeout(() => interruption.abort('SIGINT'), 500);
+  };
+  const { stderr } = await batch(server, { stdin, interrupted: interruption.signal, onOutput });
   expect(stderr.match(/It is rate_limited\. Retrying in 3 s\./g)).toHaveLength(1);
 });
 
@@ -96,22 +84,15 @@ test.concurrent.each([
   ['responses of a proxy', text(502, ''), 'The service returned 502\\.'],
 ])('a batch is continued after %s that outlast the retries of a request', async (_, away, why) => {
   using server = startFaultServer(accepted, away, away, away, away, accepted);
-  const lines = Array.from({ length: 501 }, () => event('u', 'x'));
-  const around501 = { ...around(server.url), stdin: lines.join('\n') };
-  const ran = await memory(['ingest', 'batch', '-'], around501);
-  expect(ran).toMatchObject({ code: 0 });
-  expect(ran.stderr).toMatch(new RegExp(`^${why} Retrying in 5 s\\.\n`));
-  expect(ran.stderr).toEndWith('2 accepted, 0 failed.\n');
+  const ran = await batch(server, { stdin: `${event('u', 'x')}\n`.repeat(501) });
+  const waits = new RegExp(`^${why} Retrying in 5 s\\.\n`);
+  expectRan(ran, 0, waits, /\n2 accepted, 0 failed\.\n$/);
   expect(new Set(server.requests.slice(1).map(({ body }) => body)).size).toBe(1);
 });
 
 test.concurrent('a batch that never reaches the service fails at once', async () => {
   using server = startFaultServer(dropped());
-  const ran = await memory(['ingest', 'batch', '-'], {
-    ...around(server.url),
-    stdin: event('u', 'x'),
-  });
-  expectRan(ran, 5, 'Cannot reach');
+  expectRan(await batch(server), 5, 'Cannot reach');
   expect(server.requests).toHaveLength(3);
 });
 

@@ -5,6 +5,7 @@ import { freePort } from '../support/process.ts';
 import { startTestServer, withProject } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { expectRan, lines, memory, memoryAt, type Surroundings } from './command.ts';
+import { startService } from './service.ts';
 
 const server = await withProject();
 
@@ -85,8 +86,12 @@ describe('on a terminal', () => {
 
 describe('a failure is explained', () => {
   test('without a key for metrics, through a proxy, exit 4', async () => {
-    await using proxy = startProxy();
-    const argv = [...once, '--base-url', proxy.url];
+    await using proxy = startService(({ url, headers }) => {
+      const sent = new Headers(headers);
+      sent.set('x-forwarded-for', '192.0.2.1');
+      return fetch(server.url + new URL(url).pathname, { headers: sent });
+    });
+    const argv = [...once, '--base-url', proxy.env.MEMORY_BASE_URL];
     expectRan(await top(argv), 4, 'only to a key for metrics', 'memory keys create --metrics');
     const key = await server.createKey('default', { metricsOnly: true });
     expect(await top(argv, { env: { MEMORY_API_KEY: key } })).toMatchObject({ code: 0 });
@@ -101,20 +106,3 @@ describe('a failure is explained', () => {
     expectRan(await memory([...once, '--base-url', 'http://127.0.0.1:1']), 5, 'refused');
   });
 });
-
-/** A reverse proxy on this machine. */
-function startProxy() {
-  const proxy = Bun.serve({
-    hostname: '127.0.0.1',
-    port: 0,
-    fetch({ url, headers }) {
-      const sent = new Headers(headers);
-      sent.set('x-forwarded-for', '192.0.2.1');
-      return fetch(server.url + new URL(url).pathname, { headers: sent });
-    },
-  });
-  return {
-    url: `http://127.0.0.1:${proxy.port}`,
-    [Symbol.asyncDispose]: () => proxy.stop(true),
-  };
-}

@@ -7,6 +7,11 @@ import { startService, statusProxy } from './service.ts';
 const { server, memory } = await withMemory();
 
 const batch = ['ingest', 'batch', '-', '--wait', '--json'];
+/** Sends records through a service and waits. Returns the report, too. */
+async function waitFor(stdin: string, env: Record<string, string>, ...more: string[]) {
+  const ran = await memory([...batch, ...more], { stdin, env });
+  return { ...ran, report: JSON.parse(ran.stdout) };
+}
 
 /** Without the progress that a slow machine has time for. */
 const said = (stderr: string) => stderr.replace(/^[\d,]+ records .*\n/gm, '');
@@ -15,19 +20,13 @@ const processing = { status: 'processing' };
 
 test.concurrent('pending memories are reported at the deadline with few requests', async () => {
   await using busy = statusProxy(server, () => processing);
-  const argv = [...batch, '--timeout', '1s'];
-  const { code, stdout, stderr } = await memory(argv, {
-    stdin: events('late', 400),
-    env: busy.env,
-  });
+  const { report, ...ran } = await waitFor(events('late', 400), busy.env, '--timeout', '1s');
   const sent = { accepted: 400, unchanged: 0, replayed: 0, failed: 0 };
   const waited = { complete: 0, stillProcessing: 400, processingFailed: 0 };
-  expect(JSON.parse(stdout)).toEqual({ ...sent, ...waited });
+  expect(report).toEqual({ ...sent, ...waited });
   expect(busy.reads.length).toBeLessThan(20);
-  expect(said(stderr)).toBe(
-    'Still processing: 400 memories. Nothing is lost. To list them: memory tasks\n',
-  );
-  expect(code).toBe(8);
+  const pending = 'Still processing: 400 memories. Nothing is lost. To list them: memory tasks';
+  expect({ code: ran.code, said: said(ran.stderr) }).toEqual({ code: 8, said: `${pending}\n` });
 });
 
 test.concurrent('completed memories are reported, even if earlier memories are pending', async () => {
@@ -36,10 +35,8 @@ test.concurrent('completed memories are reported, even if earlier memories are p
     if (stuck.size < 10) stuck.add(id);
     return stuck.has(id) ? processing : {};
   });
-  const argv = [...batch, '--timeout', '5s'];
-  const { code, stdout } = await memory(argv, { stdin: events('some', 300), env: busy.env });
-  expect(JSON.parse(stdout)).toMatchObject({ complete: 290, stillProcessing: 10 });
-  expect(code).toBe(8);
+  const { code, report } = await waitFor(events('some', 300), busy.env, '--timeout', '5s');
+  expect({ code, ...report }).toMatchObject({ code: 8, complete: 290, stillProcessing: 10 });
 });
 
 const ofManyUsers = (prefix: string, count: number) =>
@@ -48,18 +45,15 @@ const ofManyUsers = (prefix: string, count: number) =>
 test.concurrent('waiting for a batch larger than the rate limit needs few requests', async () => {
   await using limited = await startTestServer({ MEMORY_RATE_LIMIT: '50/60' });
   const stdin = [events('one', 1_250), events('two', 750), ofManyUsers('some', 20)].join('\n');
-  const { code, stdout, stderr } = await memoryAt(limited)(batch, { stdin });
+  const { stdout, ...ran } = await memoryAt(limited)(batch, { stdin });
   expect(JSON.parse(stdout)).toMatchObject({ accepted: 2_020, complete: 2_020, failed: 0 });
-  expect(code).toBe(0);
-  expect(said(stderr)).toBe('');
+  expectRan({ ...ran, stderr: said(ran.stderr) }, 0);
 });
 
 test.concurrent('a 429 in the middle of the wait only delays it', async () => {
   await using limited = await startTestServer({ MEMORY_RATE_LIMIT: '20/2' });
-  const stdin = ofManyUsers('flood', 60);
-  const { code, stdout } = await memoryAt(limited)(batch, { stdin });
-  expect(JSON.parse(stdout)).toMatchObject({ complete: 60 });
-  expect(code).toBe(0);
+  const { code, stdout } = await memoryAt(limited)(batch, { stdin: ofManyUsers('flood', 60) });
+  expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, complete: 60 });
 });
 
 // The client itself waits for a Retry-After of up to a minute.
@@ -123,20 +117,18 @@ test.concurrent('a failed memory is reported with its reason', async () => {
   await memory(batch, { stdin });
   const [one] = (await server.client.list({ userId: 'failed', externalId: '7' })).items;
   await using proxy = statusProxy(server, (id) => (id === one?.id ? failed : {}));
-  const { code, stdout, stderr } = await memory(batch, { stdin, env: proxy.env });
-  expect(JSON.parse(stdout)).toMatchObject({ complete: 29, processingFailed: 1 });
+  const { code, report, stderr } = await waitFor(stdin, proxy.env);
+  expect({ code, ...report }).toMatchObject({ code: 1, complete: 29, processingFailed: 1 });
   expect(stderr).toBe(`${one?.id}: failed by the test\n`);
-  expect(code).toBe(1);
 });
 
 test.concurrent('thousands of complete memories are read with one request per thousand', async () => {
   const stdin = [1, 2, 3, 4, 5].map((user) => events(`many-${user}`, 500)).join('\n');
   await memory(batch, { stdin });
   await using proxy = statusProxy(server, () => ({}));
-  const { code, stdout } = await memory(batch, { stdin, env: proxy.env });
-  expect(JSON.parse(stdout)).toMatchObject({ replayed: 2_500, complete: 2_500 });
+  const { code, report } = await waitFor(stdin, proxy.env);
+  expect({ code, ...report }).toMatchObject({ code: 0, replayed: 2_500, complete: 2_500 });
   expect(proxy.reads).toEqual([1_000, 1_000, 500]);
-  expect(code).toBe(0);
 });
 
 test.concurrent('memory wait reports each memory when it finishes, failed ones with the reason', async () => {
