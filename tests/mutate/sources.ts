@@ -4,18 +4,11 @@ import { API } from 'typescript/unstable/async';
 
 export const root = join(import.meta.dir, '../..');
 
-/** The project, loaded into the TypeScript compiler. Changes to files stay in memory. */
-export type Sources = {
-  parse(path: string, text: string): Promise<SourceFile>;
-  /** Whether the file would still pass the type check with this text. */
-  isValid(path: string, text: string): Promise<boolean>;
-  close(): Promise<void>;
-};
-
 /** The error codes for unused names and unreachable code, which are valid results of a mutation. */
 const leftOver = [6133, 6192, 6196, 6198, 7027];
 
-export async function openSources(): Promise<Sources> {
+/** Loads the project into the TypeScript compiler. Changes to files stay in memory. */
+export async function openSources() {
   const changed = new Map<string, string>();
   const api = new API({ cwd: root, fs: { readFile: (path) => changed.get(path) } });
   const config = join(root, 'tsconfig.json');
@@ -30,14 +23,15 @@ export async function openSources(): Promise<Sources> {
   }
 
   return {
-    async parse(path, text) {
+    async parse(path: string, text: string): Promise<SourceFile> {
       const full = join(root, path);
       const { program } = await programWith(full, text);
       const file = await program.getSourceFile(full);
       if (file === undefined) throw new Error(`${path} is not in tsconfig.json`);
       return file;
     },
-    async isValid(path, text) {
+    /** Whether the file would still pass the type check with this text. */
+    async isValid(path: string, text: string): Promise<boolean> {
       const full = join(root, path);
       const original = await Bun.file(full).text();
       const { program, dispose } = await programWith(full, text);

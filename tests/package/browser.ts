@@ -9,15 +9,10 @@ import {
   type Target,
 } from './runtimes.ts';
 
-/** Serves a page from a different origin than the service, and receives the page's result. */
-export type PageServer = {
-  origin: string;
-  /** Serves these files. Resolves with the body that the page posts to /outcome. */
-  show(files: Record<string, string>): Promise<string>;
-  stop(): Promise<void>;
-};
+type PageServer = ReturnType<typeof startPageServer>;
 
-export function startPageServer(): PageServer {
+/** Serves a page from a different origin than the service, and receives the page's result. */
+export function startPageServer() {
   let shown: Record<string, string> = {};
   let outcome = Promise.withResolvers<string>();
   const server = Bun.serve({
@@ -28,15 +23,14 @@ export function startPageServer(): PageServer {
       if (pathname === '/outcome') outcome.resolve(await request.text());
       const type = pathname.endsWith('.js') ? 'text/javascript' : 'text/html; charset=utf-8';
       const text = shown[pathname];
-      const headers = { 'content-type': type };
-      return text === undefined
-        ? new Response('', { status: 404 })
-        : new Response(text, { headers });
+      if (text === undefined) return new Response('', { status: 404 });
+      return new Response(text, { headers: { 'content-type': type } });
     },
   });
   return {
     origin: server.url.origin,
-    show(files) {
+    /** Serves these files. Resolves with the body that the page posts to /outcome. */
+    show(files: Record<string, string>): Promise<string> {
       shown = files;
       outcome = Promise.withResolvers<string>();
       return outcome.promise;
@@ -59,8 +53,7 @@ async function inChromium(
   target: Target,
   pages: PageServer,
 ): Promise<string> {
-  if (chromium === null)
-    throw new Error('Chromium is not installed; run: apt-get install chromium');
+  if (chromium === null) throw new Error('Chromium is missing; run: apt-get install chromium');
   await using project = await projectWith(sdk);
   const outcome = pages.show({ '/': page, '/bundle.js': await pageBundle(project, target) });
   const browser = startChild([chromium, ...flags(project), `${pages.origin}/`]);

@@ -3,17 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { $ } from 'bun';
 
-/** An empty project outside the repository, so that it cannot resolve the repository's modules. */
-export type Project = AsyncDisposable & {
-  folder: string;
-  file(name: string): string;
-  write(name: string, text: string): Promise<string>;
-  install(...packages: string[]): Promise<void>;
-  /** Runs a command in the project. Returns its stdout, or throws with its output on failure. */
-  run(command: string[], env?: Record<string, string>): Promise<string>;
-};
+export type Project = Awaited<ReturnType<typeof emptyProject>>;
 
-export async function emptyProject(): Promise<Project> {
+/** An empty project outside the repository, so that it cannot resolve the repository's modules. */
+export async function emptyProject() {
   const folder = await mkdtemp(join(tmpdir(), 'memory-project-'));
   const file = (name: string) => join(folder, name);
   async function write(name: string, text: string) {
@@ -25,10 +18,11 @@ export async function emptyProject(): Promise<Project> {
     folder,
     file,
     write,
-    install: async (...packages) => {
+    async install(...packages: string[]) {
       await $`npm install --no-audit --no-fund --loglevel=error ${packages}`.cwd(folder).quiet();
     },
-    run: (command, env) => run(command, folder, env),
+    /** Runs a command in the project. Returns its stdout, or throws with its output on failure. */
+    run: (command: string[], env?: Record<string, string>) => run(command, folder, env),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
 }

@@ -81,17 +81,10 @@ function start(command: string[], env: Record<string, string> = {}): Child {
   return child;
 }
 
-const isHealthy = (port: number) =>
-  until(
-    () =>
-      fetch(`http://127.0.0.1:${port}/health`).then(
-        ({ ok }) => ok,
-        () => false,
-      ),
-    {
-      what: 'a server',
-    },
-  );
+const isHealthy = (port: number) => {
+  const health = () => fetch(`http://127.0.0.1:${port}/health`).catch(() => null);
+  return until(health, { what: 'a server', fits: ({ ok }) => ok });
+};
 
 /** Saves without a pause until `stop` is called. `failures` are the calls that failed for good. */
 function saveWithoutPause(client: MemoryClient) {
@@ -114,13 +107,12 @@ function saveWithoutPause(client: MemoryClient) {
   return { saved, failures, stop };
 }
 
-const proxies = { caddy, nginx };
-const names = ['caddy', 'nginx'] as const;
+const proxies = Object.entries({ caddy, nginx }).filter(([name]) => Bun.which(name) !== null);
 
-describe.each(names.filter((name) => Bun.which(name) !== null))('behind %s', (name) => {
+describe.each(proxies)('behind %s', (_, configure) => {
   test('a restart under load loses and duplicates nothing, and no call fails', async () => {
     const ports = { servers: Array.from({ length: serverCount }, freePort), proxy: freePort() };
-    const { command, env = {}, certificate } = await proxies[name](ports);
+    const { command, env = {}, certificate } = await configure(ports);
     const database = await emptyDatabase();
     const settings = {
       MEMORY_DATABASE_URL: database.url,
