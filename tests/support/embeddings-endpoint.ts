@@ -7,46 +7,37 @@ type Input = { model: string; input: string[]; encoding_format: string };
 /** Null for a correct answer. */
 type Fault = (input: Input) => Response | Promise<Response> | null;
 
-export type EmbeddingsEndpoint = AsyncDisposable & {
-  url: string;
-  /** All requests, with the key that was sent. */
-  requests: (Input & { authorization: string | null })[];
-  /** Null for correct answers. */
-  fault: Fault | null;
-  /** How long the answer to a request takes. */
-  delayMs(input: Input): number;
-  /** Answers wait for this. */
-  held: Promise<void> | null;
-  /** Models with different seeds have unrelated vectors. */
-  seed: number;
-};
+export type EmbeddingsEndpoint = ReturnType<typeof startEndpoint>;
 
 const dims = 64;
 const topics = [/peanut|food|avoid|еда/i, /toyota|car\b/i, /wedding|married/i];
 
-export function startEndpoint(): EmbeddingsEndpoint {
+export function startEndpoint() {
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     idleTimeout: 0,
-    async fetch(request) {
-      if (new URL(request.url).pathname !== '/v1/embeddings')
-        return new Response(null, { status: 404 });
+    async fetch(request): Promise<Response> {
+      if (!request.url.endsWith('/v1/embeddings')) return new Response(null, { status: 404 });
       const input = (await request.json()) as Input;
       endpoint.requests.push({ ...input, authorization: request.headers.get('authorization') });
       await Bun.sleep(endpoint.delayMs(input));
       await endpoint.held;
-      return (
-        endpoint.fault?.(input) ?? answer(input.input.map((text) => vectorOf(text, endpoint.seed)))
-      );
+      const right = () => answer(input.input.map((text) => vectorOf(text, endpoint.seed)));
+      return endpoint.fault?.(input) ?? right();
     },
   });
-  const endpoint: EmbeddingsEndpoint = {
+  const endpoint = {
     url: `http://127.0.0.1:${server.port}/v1`,
-    requests: [],
-    fault: null,
-    delayMs: () => 0,
-    held: null,
+    /** All requests, with the key that was sent. */
+    requests: [] as (Input & { authorization: string | null })[],
+    /** Null for correct answers. */
+    fault: null as Fault | null,
+    /** How long the answer to a request takes. */
+    delayMs: (_: Input) => 0,
+    /** Answers wait for this. */
+    held: null as Promise<void> | null,
+    /** Models with different seeds have unrelated vectors. */
     seed: 0,
     [Symbol.asyncDispose]: () => server.stop(true),
   };
