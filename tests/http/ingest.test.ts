@@ -100,7 +100,7 @@ describe.each(endpoints)('POST %s (%s) %j', (path, type, body) => {
 
 const call = { function: { name: 'search' } };
 const timed = [
-  { author: 'user', content: 'one\ntwo', timestamp: 1_795_000_000_000 },
+  { author: 'user', content: 'one\ntwo', timestamp: 1_795_000_000_000, name: '', tool_call_id: '' },
   { role: 'Agent Smith', content: 'three', timestamp: '2026-11-20T10:00:00Z' },
 ];
 const toolCall = [
@@ -110,29 +110,24 @@ const toolCall = [
   { role: 'tool', author: 'search', tool_call_id: 'c', name: 'n', content: 'found' },
   { content: 'Hello' },
 ];
+const calls =
+  'user: Look\n[image_url]\nassistant: [tool call: search]\nsearch: found\nunknown: Hello';
+const timeline =
+  'S\n\nD1\nD2\n\n[2026-11-18T11:06:40Z] user: one\ntwo\n[2026-11-20T10:00:00Z] Agent Smith: three';
+const state = { status: 'open', priority: 'high' };
+const about = { title: 'T', summary: 'Sum', participants: ['a', 'b'], tags: ['x'] };
+const page = { title: 'T', mimeType: 'text/html', sourceUrl: 'https://a.example', pageCount: 3 };
 const properties = { n: 1.5, ok: true, none: null, l: [1, 'a'], o: { k: 'v' } };
 
 /** Record data and the content rendered from it. */
 const renderings: [type: string, data: object, content: string][] = [
   ['ticket', ticket, 'Login fails\n\nuser: Help'],
-  [
-    'ticket',
-    { subject: 'S', description: 'D1\nD2', status: 'open', priority: 'high', comments: timed },
-    'S\n\nD1\nD2\n\n[2026-11-18T11:06:40Z] user: one\ntwo\n[2026-11-20T10:00:00Z] Agent Smith: three',
-  ],
+  ['ticket', { ...state, subject: 'S', description: 'D1\nD2', comments: timed }, timeline],
   ['ticket', { subject: 'S', comments: [] }, 'S'],
   ['document', { text: ' \n# T\r\n\r\n\r\nend \n', title: 'T' }, ' \n# T\r\n\r\n\r\nend \n'],
   ['conversation', chat, 'user: Hi'],
-  [
-    'conversation',
-    { title: 'T', summary: 'Sum', participants: ['p'], tags: ['t'], ...chat },
-    'T\n\nSum\n\nuser: Hi',
-  ],
-  [
-    'conversation',
-    { title: '', messages: toolCall },
-    'user: Look\n[image_url]\nassistant: [tool call: search]\nsearch: found\nunknown: Hello',
-  ],
+  ['conversation', { ...chat, ...about }, 'T\n\nSum\n\nuser: Hi'],
+  ['conversation', { title: '', messages: toolCall }, calls],
   ['conversation', { summary: 'Sum', ...chat }, 'Sum\n\nuser: Hi'],
   ['event', { name: 'signed_up' }, 'signed_up'],
   [
@@ -177,24 +172,15 @@ test.each(endpoints)(
 
 const messageAt = (timestamp: string | number, content = 'Hi') => ({ content, timestamp });
 const late = ['2019-05-09', Date.parse('2019-05-10'), '2019-05-08'].map((at) => messageAt(at));
+const comments = { data: { subject: 'S', comments: late } };
 const skipped = [messageAt(0), messageAt(1, '')];
 
 test.each<[what: string, type: string, fields: object, occurredAt: string | null]>([
   ['the latest message', 'conversation', { data: { messages: late } }, '2019-05-10'],
-  ['the latest comment', 'ticket', { data: { subject: 'S', comments: late } }, '2019-05-10'],
+  ['the latest comment', 'ticket', comments, '2019-05-10'],
   ['a message with text', 'conversation', { data: { messages: skipped } }, '1970-01-01'],
-  [
-    'the record',
-    'ticket',
-    { data: { subject: 'S', comments: late }, occurredAt: '2018-01-01' },
-    '2018-01-01',
-  ],
-  [
-    'the latest comment if it is null',
-    'ticket',
-    { data: { subject: 'S', comments: late }, occurredAt: null },
-    '2019-05-10',
-  ],
+  ['the record', 'ticket', { ...comments, occurredAt: '2018-01-01' }, '2018-01-01'],
+  ['the comment if it is null', 'ticket', { ...comments, occurredAt: null }, '2019-05-10'],
   ['none without timestamps', 'conversation', { data: chat }, null],
 ])('occurredAt is the time of %s (%s)', async (_, type, fields, occurredAt) => {
   const body = { userId: newUser(), type, ...fields };
@@ -205,22 +191,10 @@ test.each<[what: string, type: string, fields: object, occurredAt: string | null
 
 /** The fields of the data that become metadata. */
 const descriptions: [type: string, data: object, metadata: object][] = [
-  [
-    'ticket',
-    { ...ticket, description: 'D', status: 'open', priority: 'high' },
-    { subject: 'Login fails', status: 'open', priority: 'high' },
-  ],
+  ['ticket', { ...ticket, ...state, description: 'D' }, { ...state, subject: 'Login fails' }],
   ['ticket', ticket, { subject: 'Login fails' }],
-  [
-    'document',
-    { text: 'x', title: 'T', mimeType: 'text/html', sourceUrl: 'https://a.example', pageCount: 3 },
-    { title: 'T', mimeType: 'text/html', sourceUrl: 'https://a.example', pageCount: 3 },
-  ],
-  [
-    'conversation',
-    { ...chat, title: 'T', summary: 'Sum', participants: ['a', 'b'], tags: ['x'] },
-    { title: 'T', participants: ['a', 'b'], tags: ['x'] },
-  ],
+  ['document', { ...page, text: 'x' }, page],
+  ['conversation', { ...chat, ...about }, { title: 'T', participants: ['a', 'b'], tags: ['x'] }],
   ['event', { name: 'n', plan: 'pro', deep: { l: [1] } }, { plan: 'pro', deep: { l: [1] } }],
   ['profile', { summary: 's', city: 'Oslo' }, { city: 'Oslo' }],
 ];

@@ -38,7 +38,12 @@ describe('a timeline', () => {
     [{ tool_calls: [{ name: '\ud800' }] }, `tool_calls.0.name: ${unpaired}`],
     [{ tool_call_id: 1 }, 'tool_call_id: must be a string'],
     [{ name: null }, 'name: must be a string'],
+    [{ tool_calls: null }, 'tool_calls: must be an array'],
+    [{ role: null }, 'role: must be a string'],
     [{ author: 'user', text: 'c' }, 'text: is not a known field'],
+    [{ refusal: null }, 'refusal: is not a known field'],
+    [{ annotations: [] }, 'annotations: is not a known field'],
+    [{ id: 'msg_1' }, 'id: is not a known field'],
     [{ author: 'user', timestamp: 'yesterday' }, `timestamp: ${badTime}`],
     [{ author: 'user', timestamp: 1.5 }, `timestamp: ${badTime}`],
     [{ author: 'user', timestamp: null }, `timestamp: ${badTime}`],
@@ -92,6 +97,22 @@ test('the first invalid part of a long list is reported', () => {
 const messages = [{ role: 'user', content: 'c' }];
 
 test.each([
+  [{ text: 'x' }, 'text: is not a known field'],
+  [{ refusals: null }, 'refusals: is not a known field'],
+  [{ stopReason: 'end_turn' }, 'stopReason: is not a known field'],
+  [{ refusal: ['x'] }, 'refusal: must be a string'],
+  [{ refusal: 'a\0' }, 'refusal: must not contain the character U+0000'],
+  [{ function_call: 'search' }, 'function_call: must be an object'],
+  [{ function_call: { arguments: '{}' } }, 'function_call.name: is required'],
+  [{ tool_call_id: 1 }, 'tool_call_id: must be a string'],
+])('a message of a chat or a conversation is rejected: %j', (more, problem) => {
+  const record = { userId: 'u', data: { messages: [{ content: 'c', ...more }] } };
+  const sentences = [`data.messages.0.${problem}`];
+  expect(sentencesOf(validateChat, record)).toEqual(sentences);
+  expect(sentencesOf(validateRecord, { ...record, type: 'conversation' })).toEqual(sentences);
+});
+
+test.each([
   [{ messages }, []],
   [{ data: { messages } }, []],
   [{}, ['data: is required']],
@@ -125,40 +146,26 @@ describe('a record', () => {
     expect(sentencesOf(validateRecord, record)[0]).toBe(first);
   });
 
+  const x = (length: number) => 'x'.repeat(length);
+  const titled = { data: { text: 't', title: 'T' } };
+  const rest = ',"title":"T"'.length;
+  const open = { type: 'event', data: { name: 'n', a: x(10_000) }, metadata: { b: x(10_000) } };
   test.each<[what: string, bytes: number, validate: Validator, record: object]>([
+    ['descriptive fields', 16_396, validateDocument, { data: { text: 't', title: x(16_384) } }],
     [
-      'descriptive fields',
-      16_396,
-      validateDocument,
-      { data: { text: 't', title: 'x'.repeat(16_384) } },
-    ],
-    [
-      'descriptive fields and metadata',
+      'fields and metadata',
       16_385,
       validateDocument,
-      {
-        data: { text: 't', title: 'T' },
-        metadata: metadataOfBytes(16_385 - ',"title":"T"'.length),
-      },
+      { ...titled, metadata: metadataOfBytes(16_385 - rest) },
     ],
-    [
-      'open data and metadata',
-      20_015,
-      validateRecord,
-      {
-        type: 'event',
-        data: { name: 'n', a: 'x'.repeat(10_000) },
-        metadata: { b: 'x'.repeat(10_000) },
-      },
-    ],
+    ['open data and metadata', 20_015, validateRecord, open],
   ])('has one limit for its %s', (_, bytes, validate, record) => {
     const [problem] = sentencesOf(validate, { userId: 'u', ...record });
     expect(problem).toStartWith(`metadata: must be at most 16384 bytes as JSON, not ${bytes}`);
   });
 
   test('may have descriptive fields and metadata up to the limit', () => {
-    const metadata = metadataOfBytes(16_384 - ',"title":"T"'.length);
-    const record = { userId: 'u', data: { text: 't', title: 'T' }, metadata };
-    expect(sentencesOf(validateDocument, record)).toEqual([]);
+    const metadata = metadataOfBytes(16_384 - rest);
+    expect(sentencesOf(validateDocument, { userId: 'u', ...titled, metadata })).toEqual([]);
   });
 });
