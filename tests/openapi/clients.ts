@@ -89,6 +89,7 @@ async function copyProgram(project: Project, name: string): Promise<void> {
 
 /** Type-checks the program against the generated client and runs it. */
 async function runTypeScript(project: Project, server: TestServer, name: string): Promise<string> {
+  await copyProgram(project, 'agent.ts');
   await copyProgram(project, name);
   const settings = ['--target', 'es2022', '--lib', 'es2023,dom,dom.iterable', '--strict'];
   const modules = ['--module', 'esnext', '--moduleResolution', 'bundler', '--skipLibCheck'];
