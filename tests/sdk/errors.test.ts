@@ -51,22 +51,11 @@ test('a failed call causes no unhandled rejection, however its promise is used',
   expect(unhandled).toEqual([]);
 });
 
+const withoutMessage = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
 test.each([
-  [
-    'the reason that Node puts into the cause',
-    new Error('connect ECONNREFUSED'),
-    'connect ECONNREFUSED',
-  ],
-  [
-    'no newline at the end of an error of OpenSSL',
-    new Error('wrong version number\n'),
-    'wrong version number',
-  ],
-  [
-    'the code of a cause without a message',
-    Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }),
-    'ECONNREFUSED',
-  ],
+  ["the cause's reason", new Error('connect ECONNREFUSED'), 'connect ECONNREFUSED'],
+  ["no newline of OpenSSL's", new Error('wrong version number\n'), 'wrong version number'],
+  ['the code of a cause without a message', withoutMessage, 'ECONNREFUSED'],
 ])('a ConnectionError has %s', async (_, cause, reason) => {
   const fetch = () => Promise.reject(new TypeError('fetch failed', { cause }));
   const baseUrl = 'http://memory.test';
