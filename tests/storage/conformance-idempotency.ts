@@ -36,13 +36,6 @@ export function testIdempotency(): void {
     expect(await isReplayed(now + 60_000, 'while ahead')).toBe(true);
   });
 
-  test('elapsed time on the monotonic clock alone deletes no key', async () => {
-    const now = 60 * day;
-    await isReplayed(now);
-    await opened.storage.maintain({ now: now + day, elapsedMs: 4 * day });
-    expect(await isReplayed(now + day)).toBe(true);
-  });
-
   test('keys with a time in the future do not prevent the deletion of other keys', async () => {
     const now = 80 * day;
     for (let n = 0; n < 1_100; n += 100) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { limits } from '../../sdk/contract/limits.ts';
 import { imported, memory, newKey, record } from './fixtures.ts';
-import { externalKey, opened, project } from './suite.ts';
+import { opened, project } from './suite.ts';
 
 /** Tests operations on single memories: save, get, update, delete, and versions. */
 export function testMemories(): void {
@@ -82,17 +82,6 @@ export function testExternalIds(): void {
         expect(response.status).toBe(status);
       }
     }
-  });
-
-  test('creates one memory from twenty concurrent saves', async () => {
-    const saves = Array.from({ length: 20 }, (_, n) => {
-      return project.save(memory({ ...externalKey, content: `${n}` }));
-    });
-    const statuses = (await Promise.all(saves)).map(({ response }) => response.status).sort();
-    expect(statuses).toEqual([...Array.from({ length: 19 }, () => 200), 201]);
-    const [only, ...more] = await project.list();
-    expect(only).toMatchObject({ version: 20 });
-    expect(more).toEqual([]);
   });
 }
 

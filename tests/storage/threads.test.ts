@@ -1,6 +1,5 @@
 import { afterAll, expect, test } from 'bun:test';
 import { renameSync, writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { createThreads, defaultHungAfterMs } from '../../server/threads/start.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { rejectionOf } from '../support/thrown.ts';
@@ -10,10 +9,8 @@ import {
   endsThread,
   failsCommit,
   hangsThread,
-  slowMs,
   slowsIndexing,
   slowsRows,
-  slowsThread,
 } from './faulty-threads.ts';
 import { imported, keyed, memory, newProject, record } from './fixtures.ts';
 import { leapsClock } from './leaping-clock.ts';
@@ -178,68 +175,6 @@ test.concurrent('a database whose writer thread cannot start is not opened', asy
   const opening = openFile(folder.file('memory.db'), { threads });
   expect((await rejectionOf(opening)).message).toContain('the writer thread exited');
   expect(await ended.promise).toBe('the writer thread exited');
-});
-
-/* In turn: other tests would slow what these tests measure or order. */
-
-test('a search does not wait for the many slow searches of another project', async () => {
-  const { opened, project } = await fromShared();
-  const other = await newProject(opened);
-  await other.save(memory({ content: 'kept' }));
-  let isBusy = true;
-  const slow = Array.from({ length: 14 }, () => project.search(slowsThread));
-  const busy = Promise.all(slow).finally(() => {
-    isBusy = false;
-  });
-  expect(await other.search('kept')).toHaveLength(1);
-  expect(isBusy).toBe(true);
-  await busy;
-});
-
-test('while another project is active, a project leaves it a core', async () => {
-  await using all = await open();
-  const { opened, project } = all;
-  const other = await newProject(opened);
-  const searches = Math.max(2, Math.min(8, availableParallelism()));
-  const slow = () =>
-    Promise.all(Array.from({ length: searches }, () => project.search(slowsThread)));
-  await slow();
-  await other.search('kept');
-  const begun = performance.now();
-  await slow();
-  // One of them waited for another one.
-  expect(performance.now() - begun).toBeGreaterThan(2 * slowMs - 1);
-});
-
-test('a project that reads too fast is paused while another project is active', async () => {
-  await using all = await open();
-  const { opened, project } = all;
-  const other = await newProject(opened);
-  await other.save(memory({ content: 'kept' }));
-  await project.import([imported({ content: `large ${'x'.repeat(8_000_000)}` })]);
-  const begun = performance.now();
-  for (let n = 0; n < 6; n += 1) {
-    expect(await other.search('kept')).toHaveLength(1);
-    expect(await project.search('large')).toHaveLength(1);
-  }
-  await project.search('large');
-  // The first six searches returned 48 million characters. The seventh began after 375 ms.
-  expect(performance.now() - begun).toBeGreaterThan(375);
-});
-
-test('a save is stored before a large batch that was sent at the same time', async () => {
-  const { opened, project } = await fromShared();
-  const other = await newProject(opened);
-  let isBatchDone = false;
-  const batch = other.accept(Array.from({ length: 10_000 }, () => record())).then((ids) => {
-    isBatchDone = true;
-    return ids;
-  });
-  await project.save(memory());
-  // Replies of one commit arrive together and would settle within a few microtasks.
-  for (let n = 0; n < 20; n += 1) await Promise.resolve();
-  expect(isBatchDone).toBe(false);
-  expect(await batch).toHaveLength(10_000);
 });
 
 test('a status request that repeats an id reads the text of its memory once', async () => {
