@@ -2,8 +2,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { createTrigger, endSessions, newWholeDatabase, query } from '../support/postgres.ts';
+import { newPrimary } from '../support/postgres-pair.ts';
 import { proxyTo } from '../support/tcp-proxy.ts';
 import { rejectionOf } from '../support/thrown.ts';
+import { until } from '../support/until.ts';
 import { memory, newKey, newProject, type Project } from './fixtures.ts';
 import { openInSchema } from './postgres.ts';
 
@@ -56,21 +58,41 @@ test('an update that fails because the disk is full makes the storage report a f
   expect((await opened.storage.health()).fault).toBe(message);
 });
 
-test('writes wait for the disk even if the database is set to synchronous_commit = off', async () => {
-  const database = await newWholeDatabase();
-  await query(database.url, `ALTER DATABASE ${database.name} SET synchronous_commit = off`);
-  await using opened = await openInSchema({ database });
-  const project = await newProject(opened);
-  // Stores the setting of the session that inserts the memory.
+/** Saves a memory, and returns synchronous_commit in the session that stored it. */
+async function commitOfSave(storage: Storage, url: string): Promise<unknown> {
+  const project = await newProject({ storage });
   await createTrigger(
-    database.url,
+    url,
     'BEFORE INSERT ON memories',
     `NEW.metadata := json_build_object('commit', current_setting('synchronous_commit'))::text;`,
   );
   await project.save(memory());
-  const text = `SELECT metadata::json ->> 'commit' AS commit FROM memories`;
-  const stored = await query(database.url, text);
-  expect(stored).toEqual([{ commit: 'on' }]);
+  const [stored] = await query(url, `SELECT metadata::json ->> 'commit' AS commit FROM memories`);
+  return stored?.commit;
+}
+
+test('writes wait for the disk even if the database is set to synchronous_commit = off', async () => {
+  const database = await newWholeDatabase();
+  await query(database.url, `ALTER DATABASE ${database.name} SET synchronous_commit = off`);
+  await using opened = await openInSchema({ database });
+  expect(await commitOfSave(opened.storage, database.url)).toBe('on');
+});
+
+test('writes wait for the disk even if synchronous_commit is turned off meanwhile', async () => {
+  await using node = await newPrimary();
+  const storage = await openStorage(node.url);
+  try {
+    const text = `SELECT current_setting('synchronous_commit') AS commit`;
+    expect(await query(node.url, text)).toEqual([{ commit: 'on' }]);
+    await newProject({ storage });
+    await node.query('ALTER SYSTEM SET synchronous_commit = off');
+    await node.query('SELECT pg_reload_conf()');
+    const isOff = async () => (await query(node.url, text))[0]?.commit === 'off';
+    await until(isOff, { what: 'the setting' });
+    expect(await commitOfSave(storage, node.url)).toBe('on');
+  } finally {
+    await storage.close();
+  }
 });
 
 /** Opens a storage whose first COMMIT of a new memory fails with this SQLSTATE. */

@@ -20,6 +20,10 @@ export const serviceSettings = {
 const turnOffTransactionTimeout = `CASE WHEN current_setting('transaction_timeout', true) <> '0'
   THEN set_config('transaction_timeout', '0', false) END`;
 
+/** With `off`, acknowledged writes can be lost. `on` is set, too, so that a reload keeps it. */
+const keepCommitsDurable = `CASE WHEN current_setting('synchronous_commit') IN ('off', 'on')
+  THEN set_config('synchronous_commit', 'on', false) END`;
+
 /**
  * Adds the schema's object id to the session's name in pg_stat_activity, because services in
  * several schemas may share a database. The schema's name is not used, because it may be too long.
@@ -31,20 +35,18 @@ const nameSchema = `set_config('application_name', concat_ws(' ',
 
 /**
  * Rejects a standby, whose data may be outdated, and a connection pooler, which may drop all
- * settings, even the schema. Enables synchronous commit, because an asynchronous commit can lose
- * acknowledged writes.
+ * settings, even the schema.
  */
 export async function checkServer(session: Bun.ReservedSQL): Promise<{ hasCitus: boolean }> {
   const [server] = await session.unsafe(
-    `SELECT pg_is_in_recovery() AS "isStandby", current_setting('synchronous_commit') AS "commit",
-       current_setting('lock_timeout') AS "lockTimeout", ${isLoaded} AS "hasCitus",
-       ${nameSchema}, ${turnOffTransactionTimeout}`,
+    `SELECT pg_is_in_recovery() AS "isStandby", ${isLoaded} AS "hasCitus",
+       current_setting('lock_timeout') AS "lockTimeout",
+       ${keepCommitsDurable}, ${nameSchema}, ${turnOffTransactionTimeout}`,
   );
   if (server?.isStandby === true) throw new ConnectionLost('the server is a standby');
   if (server?.lockTimeout !== serviceSettings.lock_timeout) {
     throw new ConnectionLost(`the settings of the session were dropped; ${noPoolers}`);
   }
-  if (server?.commit === 'off') await session.unsafe('SET synchronous_commit = on');
   const hasCitus = server?.hasCitus === true;
   if (hasCitus) await session.unsafe(planForValues);
   return { hasCitus };
