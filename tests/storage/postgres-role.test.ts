@@ -67,6 +67,19 @@ test('timeouts of the database user end no statement and no session', async () =
   });
 });
 
+test('the database soon asks whether the machine of an idle session is still there', async () => {
+  await own({ tcp_keepalives_idle: '2h' });
+  await withStorage(async (storage) => {
+    const project = await newProject({ storage });
+    await createTrigger(
+      database.url,
+      'BEFORE INSERT ON memories',
+      `IF current_setting('tcp_keepalives_idle')::int4 > 60 THEN RAISE 'late'; END IF;`,
+    );
+    await project.save(memory());
+  });
+});
+
 test("servers share rate limits whatever the database user's isolation level is", async () => {
   await own({ default_transaction_isolation: 'serializable' });
   await withStorage((first) =>

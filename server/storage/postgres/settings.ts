@@ -14,6 +14,10 @@ export const serviceSettings = {
   idle_session_timeout: '0',
   lock_timeout: '5s',
   statement_timeout: '0',
+  // Otherwise, the sessions of a machine that has vanished would stay open for two hours.
+  tcp_keepalives_idle: '60s',
+  tcp_keepalives_interval: '10s',
+  tcp_keepalives_count: '6',
 };
 
 /** Not among the settings above, because PostgreSQL 16 rejects sessions with unknown settings. */
