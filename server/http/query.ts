@@ -1,7 +1,7 @@
 import type { TProperties } from '@sinclair/typebox';
 import { badRequest } from '../errors.ts';
 
-export function searchOf(url: string): string {
+function searchOf(url: string): string {
   const begin = url.indexOf('?');
   // mutate-ignore boundary: a URL begins with its scheme
   // mutate-ignore constant: a URL begins with its scheme

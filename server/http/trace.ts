@@ -95,7 +95,7 @@ const perSecond = 2;
  * `clock` is monotonic, in ms. The returned function returns the number of lines suppressed since
  * the last logged line, or null to suppress this line.
  */
-export function createSampler(clock: () => number) {
+function createSampler(clock: () => number) {
   const kinds = new Map<string, { tokens: number; at: number; suppressed: number }>();
   return (kind: string): number | null => {
     const at = clock();

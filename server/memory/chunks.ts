@@ -1,5 +1,5 @@
 import { dayOf } from '../search/calendar.ts';
-import type { IndexedChunk } from '../search/index.ts';
+import type { IndexedChunk } from '../search/chunk-table.ts';
 import { isRole } from '../search/labels.ts';
 import { normalize, normalizeWords } from '../search/normalize.ts';
 import { cutText } from './cuts.ts';

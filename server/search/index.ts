@@ -10,9 +10,6 @@ import { buildTimeline, type Timeline, timelineBytes } from './timeline.ts';
 import type { VectorTable } from './vector-table.ts';
 import { type SearchWeights, searchWeights } from './weights.ts';
 
-export type { IndexedChunk } from './chunk-table.ts';
-export type { Ranked, RankedMemory } from './ranked.ts';
-
 /** The approximate size of an index's objects, without their contents. */
 const bytesPerIndex = 5 * 1024;
 

@@ -1,7 +1,7 @@
 import { bytesOf, joinColumns, splitColumns } from './columns.ts';
 
 /** Rows of vectors: for each entry of `scales`, `dims` int8 of `data`. */
-export type VectorBlock = {
+type VectorBlock = {
   /** The number of rows in earlier blocks. */
   first: number;
   /** The number of rows in use. */

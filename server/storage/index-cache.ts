@@ -1,9 +1,10 @@
 import { openScan } from '../embeddings/kernel-file.ts';
 import { indexedChunks } from '../memory/chunks.ts';
 import { count } from '../metrics/counts.ts';
-import { indexFormat, type Ranked, SearchIndex } from '../search/index.ts';
+import { indexFormat, SearchIndex } from '../search/index.ts';
 import type { Meaning } from '../search/meaning.ts';
 import { parseQuery } from '../search/query.ts';
+import type { Ranked } from '../search/ranked.ts';
 import { VectorTable } from '../search/vector-table.ts';
 import { searchWeights } from '../search/weights.ts';
 import { countText } from '../threads/garbage.ts';

@@ -1,6 +1,6 @@
 import type { MatchedBy } from '../../sdk/contract/search.ts';
 import { type Found, foundJson } from '../memory/json.ts';
-import type { Ranked, RankedMemory } from '../search/index.ts';
+import type { Ranked, RankedMemory } from '../search/ranked.ts';
 import { snippet } from '../search/snippet.ts';
 import { announced } from '../threads/serve.ts';
 import { tooMuchText } from './refusals.ts';

@@ -53,7 +53,6 @@ export function createChannel(post: (message: Message) => void) {
     },
     /** Sends pending calls now, instead of at the end of this turn of the event loop. */
     flush,
-    pending: () => waiting.size,
     /** Rejects every call that has no reply yet. Replies that arrive later are ignored. */
     failPending(error: Error): void {
       const failed = [...waiting.values()];

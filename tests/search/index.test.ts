@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { type IndexedMemory, type Ranked, SearchIndex } from '../../server/search/index.ts';
+import { type IndexedMemory, SearchIndex } from '../../server/search/index.ts';
 import { normalize } from '../../server/search/normalize.ts';
 import { parseQuery } from '../../server/search/query.ts';
+import type { Ranked } from '../../server/search/ranked.ts';
 import { referenceSearch } from './reference.ts';
 
 const seed = Number(process.env.FC_SEED ?? 20_261_128);

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { indexedChunks } from '../../server/memory/chunks.ts';
-import { type Ranked, type RankedMemory, SearchIndex } from '../../server/search/index.ts';
+import { SearchIndex } from '../../server/search/index.ts';
 import { normalize } from '../../server/search/normalize.ts';
 import { parseQuery } from '../../server/search/query.ts';
+import type { Ranked, RankedMemory } from '../../server/search/ranked.ts';
 import { snippet } from '../../server/search/snippet.ts';
 import { marked } from '../support/marked.ts';
 import { cases, corpus } from './cases.ts';
