@@ -21,6 +21,7 @@ const canBeNobody =
 
 const opens = 'await (await openFile(process.env.DATABASE)).close(); process.exit();';
 const backsUp = "await backUp(process.env.DATABASE, '/memory-backup.db');";
+const checks = 'throw JSON.stringify(await diagnoseFile(process.env.DATABASE));';
 const restores = 'await restore(process.env.BACKUP, process.env.DATABASE);';
 
 withFiles();
@@ -78,6 +79,7 @@ describe.if(canBeNobody)('a service that runs as another user', () => {
 
   test.each([
     ['the database', () => giveToNobody(folder.path, `${path}.lock`), opens],
+    ['the database to check', () => giveToNobody(folder.path, `${path}.lock`), checks],
     ['the lock file', () => giveToNobody(folder.path, path), opens],
     ['a backup', () => [giveToNobody(folder.path, path), chmodSync(backup, 0o600)], restores],
     ['the log', () => giveToNobody(folder.path, path, `${path}.restore-lock`), backsUp],

@@ -88,7 +88,8 @@ export function countIn(file: string, table: 'memories' | 'api_keys' = 'memories
   }
 }
 
-const imports = `import { backUp, openFile, openKeys, restore, saveOne } from '${import.meta.path}';`;
+const imported = 'backUp, diagnoseFile, openFile, openKeys, restore, saveOne';
+const imports = `import { ${imported} } from '${import.meta.path}';`;
 
 /** Runs a program, which can use functions of this file, in another process. */
 export function inOtherProcess(

@@ -3,6 +3,7 @@ import { existsSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { aboutRows, ok, unfinishedCopyFound } from '../../findings.ts';
 import type { Finding } from '../../types/admin.ts';
+import { openFault } from '../access.ts';
 import { structuralFaults } from '../check.ts';
 import { isDamage } from '../errors.ts';
 import { isLocked } from '../lock.ts';
@@ -18,7 +19,7 @@ export async function diagnose(name: string, now: number): Promise<Finding[]> {
   try {
     assertWhole(name);
   } catch (error) {
-    return [aboutFault(error)];
+    return [aboutFault(error, name)];
   }
   if (!existsSync(name)) {
     const advice = 'start a server to create the file, or specify another database with --database';
@@ -32,7 +33,7 @@ export async function diagnose(name: string, now: number): Promise<Finding[]> {
     db = new Database(path, { readonly: true });
     findings.push(...(await aboutContents(db, path, now)));
   } catch (error) {
-    findings.push(aboutFault(error));
+    findings.push(aboutFault(error, path));
   } finally {
     db?.close(true);
   }
@@ -42,13 +43,13 @@ export async function diagnose(name: string, now: number): Promise<Finding[]> {
 const restoreAdvice = 'stop the server and restore the last backup: memory restore <backup>';
 
 /** This program's own errors already contain advice. SQLite's errors get advice here. */
-function aboutFault(error: unknown): Finding {
+function aboutFault(error: unknown, path: string): Finding {
   const found = error instanceof Error ? error.message : 'the database cannot be read';
   const fault: Finding = { name: 'database', level: 'failure', found };
   if (isDamage(error)) return { ...fault, advice: restoreAdvice };
   if (!(error instanceof SQLiteError)) return fault;
   const advice = 'check the permissions of the file and its folder, and the free disk space';
-  return { ...fault, advice };
+  return { ...fault, found: openFault(path, error), advice };
 }
 
 async function aboutContents(db: Database, path: string, now: number): Promise<Finding[]> {
