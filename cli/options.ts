@@ -2,6 +2,7 @@ import { fstatSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { limits } from '../sdk/contract/limits.ts';
 import { exactNumber, holdsInexact, inexactNumber } from '../sdk/contract/numbers.ts';
+import { isDate, isRepresentable, isRfc3339, pointInTimeMs } from '../sdk/contract/times.ts';
 import type { Metadata } from '../sdk/index.ts';
 import { Argument, InvalidArgumentError, Option } from './commander.ts';
 import { usageError } from './errors.ts';
@@ -55,23 +56,17 @@ export const timeoutOption = new Option(
   .default(60_000, '60s')
   .implies({ wait: true });
 
-const clock = /T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/.source;
-const timeForm = new RegExp(`^\\d{4}(-\\d\\d(-\\d\\d(${clock})?)?)?$`);
-
 /** Returns a parser for a year, month, date or time, or for a duration from now or before now. */
 function timeParser(sign: 1 | -1, advice: string) {
   return (text: string): string => {
-    const day = text.slice(0, 10);
-    // A day such as 02-30 would be one of the next month, and 3600 may mean seconds.
-    const isTime =
-      timeForm.test(text) &&
-      `${new Date(day).toJSON()}`.startsWith(day) &&
-      (sign < 0 || text.includes('-'));
-    const time = new Date(isTime ? text : Date.now() + sign * msOf(text)).toJSON();
-    // RFC 3339 has years of four digits.
-    const isValid = /^\d{4}-/.test(time) && (sign < 0 || Date.parse(time) > Date.now());
-    if (!isValid) throw new InvalidArgumentError(advice);
-    return time;
+    const isForm =
+      /^\d{4}(-\d\d){0,2}$/.test(text) && isDate(text + '-01-01'.slice(text.length - 4));
+    // As an expiry, 3600 may mean seconds.
+    const isDay = isForm && (sign < 0 || text.includes('-'));
+    const ms = isDay ? Date.parse(text) : Date.now() + sign * msOf(text);
+    const time = isRfc3339(text) ? pointInTimeMs(text) : ms;
+    if (isRepresentable(time) && (sign < 0 || time > Date.now())) return new Date(time).toJSON();
+    throw new InvalidArgumentError(advice);
   };
 }
 

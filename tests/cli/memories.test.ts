@@ -43,6 +43,9 @@ describe('memory save', () => {
     ['2026-05', '2026-05-01T00:00:00.000Z'],
     ['2026-05-08', '2026-05-08T00:00:00.000Z'],
     ['2026-05-08T15:56:07.5+02:00', '2026-05-08T13:56:07.500Z'],
+    // As the command date prints it with %z.
+    ['2026-05-08T15:56:07+0200', '2026-05-08T13:56:07.000Z'],
+    ['2016-12-31t23:59:60z', '2017-01-01T00:00:00.000Z'],
   ])('--occurred %s is %s', async (given, occurredAt) => {
     expect(await save('--occurred', given)).toMatchObject({ occurredAt });
   });

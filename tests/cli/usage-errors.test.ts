@@ -49,7 +49,10 @@ const types = 'memory, ticket, document, conversation, event, profile';
 const invalidExpiries = ['90', '3600', '2020-01-01', 'Dec 1 2099', 'soon', '9999999d', '8765432d'];
 const moreExpiries = ['2096-13', '2096-02-30', '2096-05-08T10:00:00', '2096-05-08 10:00:00Z'];
 const invalidTimes = ['yesterday', '2026-13', '2026-02-30', '2026-5-8', '9999999d', 'tomorrow'];
-const moreTimes = ['2026-05-08T10:00:00', '2026-02-30T10:00:00Z', '0000-01-01T00:00:00+01:00'];
+const moreTimes = [
+  ...['2026-05-08T10:00:00', '2026-05-08T24:00:00Z', '2026-', '2026-0'],
+  ...['2026-02-30T10:00:00Z', '0000-01-01T00:00:00+01:00'],
+];
 
 test.each([
   ['save text', metadata, 'Use key=value or key:=json.', ['x']],

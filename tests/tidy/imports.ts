@@ -72,8 +72,8 @@ const table: Row[] = [
   {
     from: 'cli/',
     may:
-      `${terminal} commander sdk/index.ts sdk/contract/enumerations.ts server/errors.ts ` +
-      'cli/ package.json',
+      `${terminal} commander sdk/index.ts sdk/contract/enumerations.ts sdk/contract/times.ts ` +
+      'server/errors.ts cli/ package.json',
     types: `@commander-js/extra-typings ${contract}`,
     late: 'server/main.ts server/admin.ts sdk/contract/validate.ts server/mcp/tools/stdio.ts',
   },
