@@ -16,7 +16,7 @@ test.each([
   const now = Date.now();
   for (let n = 0; n < 6; n += 1) await project.acceptOne({}, now);
   await claim(opened.storage, { now, limit: 1, leaseMs: 60_000 });
-  // Of four more claimed tasks, one is completed, one fails, and two keep a lease that ends at once.
+  // Of four more, one is completed, one fails, and two keep a lease that ends at once.
   const [done, failed] = await claim(opened.storage, { now, limit: 4, leaseMs: 1 });
   if (done === undefined || failed === undefined) throw new Error('too few tasks were claimed');
   await complete(opened.storage, done, now);
