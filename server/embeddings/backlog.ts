@@ -101,7 +101,7 @@ export function startBacklog(options: {
     const { from, upTo, memories } = await storage.memoriesToEmbed({ ...user, modelId, limit });
     if (memories.length === 0 && upTo === from) return 'none';
     const prepared = memories.map((memory) => ({ memory, texts: textsToEmbed(memory) }));
-    if (priority === 'question' && countOf(prepared) > memoriesNow) return 'tooMany';
+    if (priority === 'urgent' && countOf(prepared) > memoriesNow) return 'tooMany';
     const vectors: NewVectors[] = [];
     async function store(through: number): Promise<boolean> {
       const made = { from, upTo: through, vectors };
@@ -146,7 +146,7 @@ export function startBacklog(options: {
     async embedNow(user: UserRef): Promise<void> {
       // The background may have stored vectors of an older change in the meantime.
       for (let step: Step = 'overtaken'; step === 'overtaken'; ) {
-        step = await embedSome(user, memoriesNow, 'question');
+        step = await embedSome(user, memoriesNow, 'urgent');
       }
     },
     /** Stops without waiting for the model, because the next start repeats what is interrupted. */

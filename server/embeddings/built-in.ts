@@ -15,6 +15,13 @@ const digest = 'bd1a5170ee9c17bd24e83c8635b50036c933df28db6ab91232116075c1291952
 const unrelated = { mean: 0.05505, deviation: 0.08134 };
 /** A text with a larger share of unknown tokens is in a script that the model does not know. */
 const maxUnknownShare = 0.3;
+/**
+ * A question's pronouns stand for the person whom most of the memories are about. Their own states
+ * count negatively, because the states of the other tokens contain them, too: otherwise, "what does
+ * she do?" would be near every memory that begins with "Her".
+ */
+const pronouns = ['she', 'he', 'her', 'his', 'him', 'hers'];
+const pronounWeight = -0.5;
 const accented = /\p{L}*\p{M}[\p{L}\p{M}]*/gu;
 
 /** Loads the built-in model, all-MiniLM-L6-v2. It takes some 50 MB of memory. */
@@ -25,6 +32,8 @@ export async function openBuiltInModel(): Promise<EmbeddingModel> {
   const encoder = new Encoder(weights, readKernel());
   freeBytes(weights);
   const tokenizer = new WordPiece(await readFile(vocabularyPath, 'utf8'));
+  const pronounIds = new Set(pronouns.map((word) => tokenizer.idOf(word)));
+  const weightOf = (id: number) => (pronounIds.has(id) ? pronounWeight : 1);
   /** Only one text at a time can be encoded in steps. */
   let inBackground: Promise<unknown> = Promise.resolve();
   /** The calls that a search waits for. */
@@ -45,10 +54,10 @@ export async function openBuiltInModel(): Promise<EmbeddingModel> {
     if (!isLatin(text)) return null;
     const tokens = tokenizer.encode(text);
     if (isUnknown(tokens)) return null;
-    if (priority === 'question') {
-      // Other questions may have arrived while one with several texts was encoded.
+    if (priority !== 'background') {
+      // Other questions may have arrived while several texts were encoded.
       await nextTurn();
-      return encoder.encode(tokens.ids);
+      return encoder.encode(tokens.ids, priority === 'question' ? weightOf : undefined);
     }
     const encoded = inBackground.then(() => encodeInSteps(tokens.ids));
     inBackground = encoded.catch(() => {});
@@ -63,7 +72,7 @@ export async function openBuiltInModel(): Promise<EmbeddingModel> {
     unrelated,
     fluency: (question) => fluencyOf(question, tokenizer),
     async embed(texts, priority) {
-      const isUrgent = priority === 'question';
+      const isUrgent = priority !== 'background';
       if (isUrgent) urgent += 1;
       try {
         // One text after the other.

@@ -61,9 +61,12 @@ export class Encoder {
     this.#stepSpace = this.#newSpace();
   }
 
-  /** Returns the mean of the tokens' last states, scaled to length 1: 384 numbers. */
-  encode(ids: readonly number[]): Float32Array<ArrayBuffer> {
-    const steps = this.#steps(ids, this.#space);
+  /**
+   * Returns the mean of the tokens' last states, scaled to length 1: 384 numbers. `weightOf` says
+   * how much the state of a token counts.
+   */
+  encode(ids: readonly number[], weightOf?: (id: number) => number): Float32Array<ArrayBuffer> {
+    const steps = this.#steps(ids, this.#space, weightOf);
     for (;;) {
       const step = steps.next();
       if (step.done === true) return step.value;
@@ -78,14 +81,18 @@ export class Encoder {
     return this.#steps(ids, this.#stepSpace);
   }
 
-  *#steps(ids: readonly number[], space: Space): Generator<undefined, Float32Array<ArrayBuffer>> {
+  *#steps(
+    ids: readonly number[],
+    space: Space,
+    weightOf: (id: number) => number = () => 1,
+  ): Generator<undefined, Float32Array<ArrayBuffer>> {
     this.#embed(ids, space);
     for (const layer of this.#layers) {
       this.#attend(layer, space, ids.length);
       this.#feedForward(layer, space, ids.length);
       yield;
     }
-    return unitMean(this.#kernel.floats(space.x, ids.length * dims));
+    return unitMean(this.#kernel.floats(space.x, ids.length * dims), ids.map(weightOf));
   }
 
   #embed(ids: readonly number[], { x, y }: Space): void {
@@ -193,10 +200,12 @@ export class Encoder {
   }
 }
 
-function unitMean(states: Float32Array): Float32Array<ArrayBuffer> {
+function unitMean(states: Float32Array, weights: readonly number[]): Float32Array<ArrayBuffer> {
   const sum = new Float32Array(dims);
-  for (let at = 0; at < states.length; at += 1) {
-    sum[at % dims] = (sum[at % dims] ?? 0) + (states[at] ?? 0);
+  for (const [token, weight] of weights.entries()) {
+    for (let at = 0; at < dims; at += 1) {
+      sum[at] = (sum[at] ?? 0) + weight * (states[token * dims + at] ?? 0);
+    }
   }
   // Math.hypot is not the same to the last bit in every engine.
   const length = Math.sqrt(sum.reduce((total, value) => total + value * value, 0));

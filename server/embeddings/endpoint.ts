@@ -5,7 +5,7 @@ import { type EmbeddingModel, ModelError, type Priority } from './model.ts';
 export type Endpoint = { url: string; model: string; key: string | null };
 
 /** How long a request may take. A question that waits longer is searched by words alone. */
-const timeoutMs = { question: 1_000, background: 60_000 };
+const timeoutMs = { question: 1_000, urgent: 1_000, background: 60_000 };
 /** How many texts a request has, beside the probe. Text Embeddings Inference accepts 32 in all. */
 const batch = 31;
 const maxRetryAfterMs = 10 * 60_000;

@@ -15,8 +15,8 @@ export type EmbeddingModel = {
    */
   fluency(question: string): number;
   /**
-   * Returns the vector of each text, or null for a text that the model does not understand. A
-   * question is answered before texts that wait in the background. Throws a `ModelError`.
+   * Returns the vector of each text, or null for a text that the model does not understand. Texts
+   * that a search waits for come before those in the background. Throws a `ModelError`.
    */
   embed(texts: readonly string[], priority: Priority): Promise<(Float32Array | null)[]>;
 };
@@ -25,7 +25,8 @@ export type Distribution = { mean: number; deviation: number };
 
 export const builtInModel = 'all-MiniLM-L6-v2';
 
-export type Priority = 'question' | 'background';
+/** A search waits for its question, and for the texts of a few new memories, which are urgent. */
+export type Priority = 'question' | 'urgent' | 'background';
 
 export class ModelError extends Error {
   override readonly name = 'ModelError';

@@ -41,9 +41,9 @@ export class WordPiece {
   /** `vocabulary` is the content of vocab.txt: a token a line, in the order of the ids. */
   constructor(vocabulary: string) {
     for (const token of vocabulary.split('\n')) if (token !== '') this.#vocabulary.add(token);
-    this.#cls = this.#idOf('[CLS]');
-    this.#sep = this.#idOf('[SEP]');
-    this.#unk = this.#idOf('[UNK]');
+    this.#cls = this.idOf('[CLS]');
+    this.#sep = this.idOf('[SEP]');
+    this.#unk = this.idOf('[UNK]');
   }
 
   /** Returns at most `maxTokens` ids; the end of a longer text is left out. */
@@ -80,7 +80,8 @@ export class WordPiece {
     return ids;
   }
 
-  #idOf(token: string): number {
+  /** Returns the id of a token of the vocabulary. */
+  idOf(token: string): number {
     const word = this.#vocabulary.numberOf(token);
     if (word === noWord) throw new Error(`the vocabulary lacks ${token}`);
     return word - 1;

@@ -73,6 +73,17 @@ describe('with the built-in model', async () => {
     expect((await search({ userId, query })).items[0]).not.toHaveProperty('parts');
   });
 
+  test.each([
+    ['is she on any medication?', 'Takes 50 mg sertraline daily', 'Her cat has kidney disease'],
+    ['what car does she own?', 'Drives a 2014 Subaru Outback', 'Her daughter started kindergarten'],
+    ['what does she do for a job?', 'Works nights as a nurse', "Her manager's name is Okafor"],
+  ])('a pronoun hardly counts: %s finds "%s"', async (query, content, other) => {
+    const userId = crypto.randomUUID();
+    for (const one of [content, other]) await server.client.save({ userId, content: one });
+    const { items } = await embeddedSearch({ userId, query });
+    expect(items[0]?.content).toBe(content);
+  });
+
   test('an updated memory is found by its new text only, and a deleted one not at all', async () => {
     const userId = 'changing';
     const [[old, oldQuestion], [next, nextQuestion]] = paraphrases;
