@@ -95,14 +95,14 @@ test('writes wait for the disk even if synchronous_commit is turned off meanwhil
   }
 });
 
-/** Opens a storage whose first COMMIT of a new memory fails with this SQLSTATE. */
-async function openWithFailingCommit(code: string) {
+/** Opens a storage whose first COMMITs of a new memory fail with this SQLSTATE. */
+async function openWithFailingCommit(code: string, times = 1) {
   const opened = await openInSchema();
   await query(opened.url, 'CREATE SEQUENCE commits');
   await createTrigger(
     opened.url,
     'AFTER INSERT ON memories DEFERRABLE INITIALLY DEFERRED',
-    `IF nextval('commits') = 1 THEN RAISE 'failed' USING ERRCODE = '${code}'; END IF;`,
+    `IF nextval('commits') <= ${times} THEN RAISE 'failed' USING ERRCODE = '${code}'; END IF;`,
   );
   return opened;
 }
@@ -118,11 +118,23 @@ test.each([
   expect(await rejectionOf(project.save(memory()))).toMatchObject(unknown);
 });
 
-test('a save is repeated if its COMMIT conflicts with another transaction', async () => {
-  await using opened = await openWithFailingCommit('40001');
+test.each(['40001', '23505'])(
+  'a save is repeated as long as it conflicts with other transactions (%s)',
+  async (code) => {
+    await using opened = await openWithFailingCommit(code, 8);
+    const project = await newProject(opened);
+    await project.save(memory());
+    expect(await project.list()).toHaveLength(1);
+  },
+);
+
+test('a save that conflicts for five seconds is rejected, and nothing is stored', async () => {
+  await using opened = await openWithFailingCommit('23505', 1_000_000);
   const project = await newProject(opened);
-  await project.save(memory());
-  expect(await project.list()).toHaveLength(1);
+  expect(await rejectionOf(project.save(memory()))).toMatchObject({
+    code: 'unavailable',
+    message: 'the write conflicted with concurrent writes; nothing was stored',
+  });
 });
 
 /** Without BEGIN, the server commits each statement of a transaction on its own. */

@@ -29,7 +29,7 @@ const faults: [state: RegExp, fault: string][] = [
   [partLost, 'part of the database cannot be reached'],
   [/^08P01/, `the settings of the session were rejected; ${noPoolers}`],
   [/^(55000|57P03|08)/, 'the database is not accepting connections'],
-  [/^(40001|40P01)/, conflict],
+  [/^(23505|40001|40P01)/, conflict],
   [/^28/, 'the database rejected the user name or password'],
   [/^3D000/, 'the database does not exist'],
 ];

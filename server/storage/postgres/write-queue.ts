@@ -274,7 +274,7 @@ export function createWriteQueue(given: {
 
 /** A conflict means that another write has succeeded, so it says nothing about the next attempt. */
 function isLastAttempt(error: unknown, attempt: number): boolean {
-  return attempt >= maxAttempts && !(error instanceof WriteConflict);
+  return attempt >= maxAttempts && error instanceof ConnectionLost;
 }
 
 /** Counts a transaction that has been committed. */
