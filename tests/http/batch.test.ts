@@ -54,6 +54,8 @@ test('returns 202 with an id for each item, of any type, in order', async () => 
 });
 
 const data = { text: 'x' };
+const unknown = { type: 'document', userId: 'u', data: { ...data, b: 1 } };
+const ticket = { subject: 'S', comments: [entry, { author: 'x' }] };
 const badItems: [name: string, item: unknown, field: string][] = [
   ['null', null, ''],
   ['a string', 'x', ''],
@@ -62,19 +64,9 @@ const badItems: [name: string, item: unknown, field: string][] = [
   ['an unknown type', { type: 'memory', userId: 'u', data }, 'type'],
   ['no userId', { type: 'document', data }, 'userId'],
   ['no data', { type: 'document', userId: 'u' }, 'data'],
-  ['an unknown field', { type: 'document', userId: 'u', data, more: 1 }, 'more'],
-  [
-    'an unknown field of data',
-    { type: 'document', userId: 'u', data: { ...data, b: 1 } },
-    'data.b',
-  ],
+  ['an unknown field of data', unknown, 'data.b'],
   ['a lone surrogate', { type: 'event', userId: 'u', data: { name: loneSurrogate } }, 'data.name'],
-  ['bad metadata', { type: 'document', userId: 'u', data, metadata: [] }, 'metadata'],
-  [
-    'a comment without content',
-    { type: 'ticket', userId: 'u', data: { subject: 'S', comments: [entry, { author: 'x' }] } },
-    'data.comments.1.content',
-  ],
+  ['no content', { type: 'ticket', userId: 'u', data: ticket }, 'data.comments.1.content'],
 ];
 
 test('rejects only the invalid items, and names their fields', async () => {
@@ -94,13 +86,11 @@ test('rejects only the invalid items, and names their fields', async () => {
   expect((await getPage(server, userId)).items).toHaveLength(1);
 });
 
-test('returns 202 even if every item fails', async () => {
-  const answer = await batch(badItems.map(([, bad]) => bad));
-  expect(answer).toMatchObject({ accepted: 0, items: [], failedCount: badItems.length });
-  expect(answer.failed.map(({ index }) => index)).toEqual(badItems.map((_, index) => index));
-});
-
 const event = { type: 'event', userId: 'refused', data: { name: 'n' } };
+
+test('returns 202 even if every item fails', async () => {
+  expect(await batch([null, {}])).toMatchObject({ accepted: 0, items: [], failedCount: 2 });
+});
 
 test('returns 202 with 1,000 items', async () => {
   const answer = await batch(Array(1_000).fill({ ...event, userId: newUser() }));

@@ -3,8 +3,6 @@ import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
 import type { Memory } from '../../sdk/contract/memory.ts';
 import { type OperationName, operations } from '../../sdk/contract/operations.ts';
 import type { Page } from '../../sdk/contract/page.ts';
-import type { UserPage } from '../../sdk/contract/project.ts';
-import type { SearchAnswer } from '../../sdk/contract/search.ts';
 import type { Imported } from '../../sdk/contract/transfer.ts';
 import { ask, bodyOf, expectError, importAll, newUser } from '../support/http.ts';
 import {
@@ -170,21 +168,6 @@ describe('a key that is bound to a user', () => {
       const { items } = await server.client.list({ userId: own.userId });
       expect(items).toEqual([{ ...item, id: expect.stringMatching(/^mem_/) }]);
     });
-  });
-
-  test('lists only its own user', async () => {
-    const [own] = [await newTarget(server), await newTarget(server)];
-    const answer = await ask(await keyOf(own), 'GET', '/v1/users');
-    expect(bodyOf<UserPage>(answer, 200).items).toMatchObject([{ userId: own.userId }]);
-  });
-
-  test("finds only its own user's memories, even by the text of another user", async () => {
-    const [own, other] = [await newTarget(server), await newTarget(server)];
-    const path = `/v1/memories/search?query=${other.text}`;
-    const found = bodyOf<SearchAnswer>(await ask(await keyOf(own), 'GET', path), 200);
-    expect(found.items).toEqual([]);
-    const exported = bodyOf<Page>(await ask(await keyOf(own), 'GET', '/v1/export'), 200);
-    expect(exported.items.map(({ id }) => id)).toEqual([own.id]);
   });
 
   test('shares idempotency keys only with the API keys of its user', async () => {
