@@ -102,6 +102,17 @@ export async function tabTo(page: Page, name: string): Promise<void> {
   throw new Error(`Tab does not reach ${name}; it reaches ${seen.join(', ')}`);
 }
 
+export async function typeInto(page: Page, name: string, text: string): Promise<void> {
+  await tabTo(page, name);
+  await page.keyboard.type(text);
+}
+
+/** Presses Enter on the element with this text or label. */
+export async function enter(page: Page, name: string): Promise<void> {
+  await tabTo(page, name);
+  await page.keyboard.press('Enter');
+}
+
 const nameOfFocused = `(() => {
   const { activeElement: element } = document;
   const label = element.labels?.[0]?.firstElementChild ?? element;

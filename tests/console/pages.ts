@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { documented } from '../support/document.ts';
 import { startTestServer, withProject } from '../support/server.ts';
-import { expectAccessible, inBrowser, open, openOnPhone, tabTo } from './browser.ts';
+import { enter, expectAccessible, inBrowser, open, openOnPhone, typeInto } from './browser.ts';
 
 /* How the pages are served, the API reference, and texts and keys that need care. */
 
@@ -151,14 +151,11 @@ describe('The API reference at /docs', () => {
   inBrowser("sends a request with the reader's key, by keyboard", async () => {
     const { page } = await open(`${server.url}/docs`);
     await page.getByText('Save a memory').waitFor();
-    await tabTo(page, 'API key for requests');
-    await page.keyboard.type(server.key);
-    await tabTo(page, 'POST /v1/memories Save a memory');
-    await page.keyboard.press('Enter');
+    await typeInto(page, 'API key for requests', server.key);
+    await enter(page, 'POST /v1/memories Save a memory');
     const form = page.getByRole('form', { name: 'Try saveMemory' });
     await form.waitFor();
-    await tabTo(page, 'Send the request');
-    await page.keyboard.press('Enter');
+    await enter(page, 'Send the request');
     await form.getByText('201 Created').waitFor();
     await expectAccessible(page);
     expect((await server.client.list({ userId: 'u-1' })).items).toHaveLength(1);

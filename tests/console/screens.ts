@@ -2,7 +2,7 @@ import { describe, expect } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { withProject } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
-import { expectAccessible, inBrowser, type Opened, open, tabTo } from './browser.ts';
+import { enter, expectAccessible, inBrowser, type Opened, open, typeInto } from './browser.ts';
 
 /* Every screen of the console, by mouse and by keyboard. */
 
@@ -47,8 +47,7 @@ describe('Connect', () => {
     const opened = await open(`${server.url}/console`);
     const { page } = opened;
     await expectAccessible(page);
-    await tabTo(page, 'API key');
-    await page.keyboard.type('no-such-key-of-anyone');
+    await typeInto(page, 'API key', 'no-such-key-of-anyone');
     await page.keyboard.press('Enter');
     await page.getByText(/^The API key is unknown, expired or revoked/).waitFor();
     await expectAccessible(page);
@@ -80,16 +79,13 @@ describe('Connect', () => {
 
   inBrowser('saves a first memory by keyboard', async () => {
     const { page } = await openScreen('');
-    await tabTo(page, 'User');
-    await page.keyboard.type('grace');
-    await tabTo(page, 'Text');
-    await page.keyboard.type('Found the first bug');
+    await typeInto(page, 'User', 'grace');
+    await typeInto(page, 'Text', 'Found the first bug');
     await page.keyboard.press('Enter');
     await page.getByText('Saved as mem_').waitFor();
     const { items } = await server.client.list({ userId: 'grace' });
     expect(items.map(({ content }) => content)).toEqual(['Found the first bug']);
-    await tabTo(page, 'grace');
-    await page.keyboard.press('Enter');
+    await enter(page, 'grace');
     await heading(page, 'grace').waitFor();
   });
 
@@ -134,8 +130,7 @@ describe('Users', () => {
     const { page } = await openScreen('#/users');
     await heading(page, 'Users').waitFor();
     await page.getByRole('link', { name: 'hopper' }).waitFor();
-    await tabTo(page, 'Erase hopper');
-    await page.keyboard.press('Enter');
+    await enter(page, 'Erase hopper');
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -188,8 +183,7 @@ describe('Memories of a user', () => {
     await server.client.save({ userId: 'typing', content: 'Prefers dark mode' });
     await server.client.save({ userId: 'typing', content: 'Plays the cello 🎻 in the dark' });
     const { page } = await openScreen('#/users/typing');
-    await tabTo(page, 'Search');
-    await page.keyboard.type('cello dark');
+    await typeInto(page, 'Search', 'cello dark');
     await page.getByText('2 matches').waitFor();
     expect(await page.locator('mark').allTextContents()).toEqual(['cello', 'dark', 'dark']);
     const score = page.getByText(/words 0\.\d{3}/).first();
@@ -201,8 +195,7 @@ describe('Memories of a user', () => {
     expect(widths[1]).toBeLessThan(90);
     await expectAccessible(page);
     // The address has the search, so that one can go back to it.
-    await tabTo(page, 'Plays the cello 🎻 in the dark');
-    await page.keyboard.press('Enter');
+    await enter(page, 'Plays the cello 🎻 in the dark');
     await heading(page, 'Memory').waitFor();
     await page.goBack();
     await page.getByText('2 matches').waitFor();
@@ -244,24 +237,18 @@ describe('A memory', () => {
     await server.client.save({ userId: 'keys', content: 'From the shop', source: 'shop' });
     const { page } = await openScreen('#/users/keys');
     await page.getByText('From the shop').waitFor();
-    await tabTo(page, 'Filters');
-    await page.keyboard.press('Enter');
-    await tabTo(page, 'Source');
-    await page.keyboard.type('wiki');
+    await enter(page, 'Filters');
+    await typeInto(page, 'Source', 'wiki');
     await page.getByText('From the shop').waitFor({ state: 'detached' });
-    await tabTo(page, 'From the wiki');
-    await page.keyboard.press('Enter');
+    await enter(page, 'From the wiki');
     await heading(page, 'Memory').waitFor();
-    await tabTo(page, 'Delete');
-    await page.keyboard.press('Enter');
+    await enter(page, 'Delete');
     await page.getByRole('dialog').waitFor();
-    await tabTo(page, 'Delete');
-    await page.keyboard.press('Enter');
+    await enter(page, 'Delete');
     await heading(page, 'keys').waitFor();
     const { items } = await server.client.list({ userId: 'keys' });
     expect(items.map(({ content }) => content)).toEqual(['From the shop']);
-    await tabTo(page, 'Health');
-    await page.keyboard.press('Enter');
+    await enter(page, 'Health');
     await page.getByRole('definition').getByText('ok', { exact: true }).waitFor();
   });
 
@@ -269,13 +256,10 @@ describe('A memory', () => {
     const { id } = await server.client.save({ userId: 'two', content: 'First text' });
     const opened = await openScreen(`#/memories/${id}`);
     const { page } = opened;
-    await tabTo(page, 'Edit');
-    await page.keyboard.press('Enter');
+    await enter(page, 'Edit');
     await server.client.update(id, { content: 'Text of another' });
-    await tabTo(page, 'Text');
-    await page.keyboard.type('!');
-    await tabTo(page, 'Save');
-    await page.keyboard.press('Enter');
+    await typeInto(page, 'Text', '!');
+    await enter(page, 'Save');
     await page.getByText('the memory is at version 2, not 1').waitFor();
     expectError(opened, '412');
     await page.getByRole('button', { name: 'Discard and load again' }).click();

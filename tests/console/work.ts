@@ -2,7 +2,7 @@ import { describe, expect } from 'bun:test';
 import { withProject, withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { importable } from '../support/writes.ts';
-import { expectAccessible, inBrowser, type Opened, open, tabTo } from './browser.ts';
+import { enter, expectAccessible, inBrowser, type Opened, open, typeInto } from './browser.ts';
 
 /* The screens that show and give the service work: queue, additions, health. */
 
@@ -36,8 +36,7 @@ describe('Queue', () => {
     await page.getByText('A page').waitFor({ state: 'detached' });
     await server.client.waitUntilComplete(document);
     expect(await server.client.get(document)).toMatchObject({ ...names, type: 'document' });
-    await tabTo(page, `Keep as it is ${ticket}`);
-    await page.keyboard.press('Enter');
+    await enter(page, `Keep as it is ${ticket}`);
     await page.getByText('Refund').waitFor({ state: 'detached' });
     expect(await server.client.get(ticket)).toMatchObject({ status: 'complete', type: 'ticket' });
     await page.getByRole('button', { name: `Delete ${event}` }).click();
@@ -51,12 +50,9 @@ describe('Add', () => {
   inBrowser('saves pasted text by keyboard', async () => {
     const { page } = await openScreen('Add');
     await expectAccessible(page);
-    await tabTo(page, 'User');
-    await page.keyboard.type('paste');
-    await tabTo(page, 'Text');
-    await page.keyboard.type('Likes tea');
-    await tabTo(page, 'Add');
-    await page.keyboard.press('Enter');
+    await typeInto(page, 'User', 'paste');
+    await typeInto(page, 'Text', 'Likes tea');
+    await enter(page, 'Add');
     await page.getByText('1 added, 0 failed').waitFor();
     const { items } = await server.client.list({ userId: 'paste' });
     expect(items.map(({ content }) => content)).toEqual(['Likes tea']);
