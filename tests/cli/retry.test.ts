@@ -35,7 +35,7 @@ test.concurrent.each([429, 503])(
 );
 
 test.concurrent('the wait for a batch is reported', async () => {
-  using server = startFaultServer(busy(`${queue}; try again later`), dropped());
+  using server = startFaultServer(busy(`${queue}; try again later`), dropped);
   expect((await batch(server)).stderr).toStartWith(
     `More${queue.slice(4)}; try again later. Retrying in 2 s.\n`,
   );
@@ -80,7 +80,7 @@ test.concurrent('ingest batch reports a wait once, even if several requests wait
 const accepted = json(202, { accepted: 1, failedCount: 0, items: [], failed: [] });
 
 test.concurrent.each([
-  ['lost connections', dropped(), 'Cannot reach \\S+ \\(.* unexpectedly\\)\\.'],
+  ['lost connections', dropped, 'Cannot reach \\S+ \\(.* unexpectedly\\)\\.'],
   ['responses of a proxy', text(502, ''), 'The service returned 502\\.'],
 ])('a batch is continued after %s that outlast the retries of a request', async (_, away, why) => {
   using server = startFaultServer(accepted, away, away, away, away, accepted);
@@ -91,7 +91,7 @@ test.concurrent.each([
 });
 
 test.concurrent('a batch that never reaches the service fails at once', async () => {
-  using server = startFaultServer(dropped());
+  using server = startFaultServer(dropped);
   expectRan(await batch(server), 5, 'Cannot reach');
   expect(server.requests).toHaveLength(3);
 });

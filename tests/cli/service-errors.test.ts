@@ -55,7 +55,7 @@ test('a wait does not read the 404 of another web server as a missing memory', a
 });
 
 test('a broken connection is reported without repeating the address, and without advice for programmers', async () => {
-  using server = startFaultServer(dropped());
+  using server = startFaultServer(dropped);
   const argv = ['get', 'mem_1', '--api-key', 'a-key', '--base-url', server.url];
   const { code, stderr } = await memory(argv);
   expect(stderr).toStartWith(`Error: Cannot reach ${server.url} (`);

@@ -22,7 +22,7 @@ describe('text for a terminal', () => {
     );
   });
 
-  test('cut() keeps the start, and cutStart() the end', () => {
+  test('cut keeps the start, and cutStart() the end', () => {
     expect(cut('a  b\nc', 20)).toBe('a b c');
     expect(cut('漢字漢字', 5)).toBe('漢字…');
     expect(cut(`a${' '.repeat(80)}b`, 10)).toBe('a…');

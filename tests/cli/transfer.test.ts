@@ -24,7 +24,7 @@ const many = (userId: string, count: number): Memory[] =>
 describe('memory export', () => {
   test('fails if the connection is lost', async () => {
     const page = { items: [importable('u')], nextCursor: 'c' };
-    using broken = startFaultServer(json(200, page), dropped());
+    using broken = startFaultServer(json(200, page), dropped);
     const ran = await memory(['export', '--base-url', broken.url]);
     expectRan(ran, 5, /^Error: Cannot reach /);
   });
@@ -95,7 +95,7 @@ describe('memory import', () => {
   test('counts the replay of a request whose response was lost as imported', async () => {
     const counts = { imported: 1, skipped: 0, failedCount: 0, failed: [] };
     const replay = json(200, counts, { 'Idempotency-Status': 'replayed' });
-    using broken = startFaultServer(dropped(), replay);
+    using broken = startFaultServer(dropped, replay);
     const around = { env: { MEMORY_BASE_URL: broken.url }, stdin: jsonl(many('lost', 1)) };
     expect((await memory(['import', '-'], around)).stderr).toBe(summary(1, 0, 0));
   });

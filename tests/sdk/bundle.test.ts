@@ -43,7 +43,7 @@ test.if(Bun.which('node') !== null)('the bundle works on Node', async () => {
   const found = json(200, aMemory);
   const saved = json(201, aMemory);
   const busy = refusal(503, 'unavailable');
-  using server = startFaultServer(busy, saved, refusal(404, 'not_found'), stalled(), found);
+  using server = startFaultServer(busy, saved, refusal(404, 'not_found'), stalled, found);
   const command = ['node', '--input-type=module', '--eval', script, '--', bundle];
   const env = { ...process.env, MEMORY_API_KEY: apiKey, MEMORY_BASE_URL: server.url };
   const node = Bun.spawn(command, { env, stderr: 'inherit' });

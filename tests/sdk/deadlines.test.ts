@@ -4,7 +4,7 @@ import { AbortError, TimeoutError } from '../../sdk/index.ts';
 import { aMemory, json, silent, stalled, startFaultServer } from '../support/fault-server.ts';
 import { clientOf, failure } from './client-of.ts';
 
-for (const [fault, reply] of Object.entries({ 'no reply': silent(), 'half a body': stalled() })) {
+for (const [fault, reply] of Object.entries({ 'no reply': silent, 'half a body': stalled })) {
   test(`the signal ends a call that gets ${fault}`, async () => {
     using server = startFaultServer(reply);
     const controller = new AbortController();
@@ -64,7 +64,7 @@ test('a completed call leaves no timer that keeps the process alive', async () =
 });
 
 test('timeoutMs may be 1, but not less', async () => {
-  using server = startFaultServer(silent());
+  using server = startFaultServer(silent);
   const client = clientOf(server, { maxRetries: 0 });
   const late = await failure(client.get('mem_1', { timeoutMs: 1 }));
   expect(late).toBeInstanceOf(TimeoutError);

@@ -66,7 +66,7 @@ test.each([
 });
 
 test('a refused connection throws a ConnectionError after all attempts', async () => {
-  const server = startFaultServer(silent());
+  const server = startFaultServer(silent);
   server[Symbol.dispose]();
   const error = await failure(clientOf(server).get('mem_1'));
   expect(error).toBeInstanceOf(sdk.ConnectionError);

@@ -88,11 +88,11 @@ function fill(vector: Vector, row: Record<string, unknown>): Vector {
 }
 
 const faultReplies = {
-  drop: faults.dropped(),
-  silent: faults.silent(),
-  stall: faults.stalled(),
-  cut: faults.cut(),
-  cutChunks: faults.cutInChunks(),
+  drop: faults.dropped,
+  silent: faults.silent,
+  stall: faults.stalled,
+  cut: faults.cut,
+  cutChunks: faults.cutInChunks,
 };
 
 export function scriptedReply(reply: VectorReply): faults.Reply {

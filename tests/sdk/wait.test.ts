@@ -13,7 +13,7 @@ function state(status: string, more: object = {}) {
 }
 
 test('waitUntilComplete() accepts a timeoutMs of 1 and rejects a smaller one', async () => {
-  using server = startFaultServer(silent());
+  using server = startFaultServer(silent);
   const client = clientOf(server);
   for (const timeoutMs of [0, 0.5, -1, Number.NaN]) {
     const error = await failure(client.waitUntilComplete('mem_1', { timeoutMs }));
@@ -27,13 +27,13 @@ test('waitUntilComplete() accepts a timeoutMs of 1 and rejects a smaller one', a
 
 test('the error from a wait counts all requests, including retries', async () => {
   const [processing, failed] = [state('processing'), state('failed')];
-  using late = startFaultServer(processing, dropped(), processing);
+  using late = startFaultServer(processing, dropped, processing);
   const timedOut = await failure(clientOf(late).waitUntilComplete('mem_1', { timeoutMs: 1_000 }));
   expect(timedOut).toBeInstanceOf(WaitTimeoutError);
   expect(timedOut.attempts).toBeGreaterThanOrEqual(3);
   // The timeout may end the last attempt before the server has received it.
   expect(timedOut.attempts - late.requests.length).toBeWithin(0, 2);
-  using ended = startFaultServer(processing, dropped(), failed);
+  using ended = startFaultServer(processing, dropped, failed);
   const error = await failure(clientOf(ended).waitUntilComplete('mem_1'));
   expect(error).toBeInstanceOf(IngestFailedError);
   expect(error.attempts).toBe(3);
@@ -77,7 +77,7 @@ test('a wait awaits onStatus and ends if it rejects', async () => {
 });
 
 test('an abort between two polls ends a wait, and its error counts all requests', async () => {
-  using server = startFaultServer(state('processing'), dropped(), state('processing'));
+  using server = startFaultServer(state('processing'), dropped, state('processing'));
   const controller = new AbortController();
   const onStatus = () => {
     if (server.requests.length === 3) controller.abort('enough');

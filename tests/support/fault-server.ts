@@ -90,36 +90,19 @@ export function html(status: number): Reply {
 }
 
 /** Closes the connection without a response. */
-export function dropped(): Reply {
-  return (socket) => {
-    socket.terminate();
-  };
-}
+export const dropped: Reply = (socket) => void socket.terminate();
 
 /** Reads the request and never responds. */
-export function silent(): Reply {
-  return () => {};
-}
+export const silent: Reply = () => {};
 
+const begun = `${head(200, { 'Content-Length': '100' })}{"id":`;
 /** Sends the beginning of a response and keeps the connection open. */
-export function stalled(): Reply {
-  return (socket) => {
-    socket.write(`${head(200, { 'Content-Length': '100' })}{"id":`);
-  };
-}
-
+export const stalled: Reply = (socket) => void socket.write(begun);
 /** Sends the beginning of a response and closes the connection. */
-export function cut(): Reply {
-  return (socket) => {
-    socket.end(`${head(200, { 'Content-Length': '100' })}{"id":`);
-  };
-}
+export const cut: Reply = (socket) => void socket.end(begun);
 
-/** Like cut(), with chunked encoding instead of a Content-Length. */
-export function cutInChunks(): Reply {
-  return (socket) => {
-    socket.end(`${head(200, { 'Transfer-Encoding': 'chunked' })}6\r\n{"id":\r\n`);
-  };
-}
+/** Like `cut`, with chunked encoding instead of a Content-Length. */
+export const cutInChunks: Reply = (socket) =>
+  void socket.end(`${head(200, { 'Transfer-Encoding': 'chunked' })}6\r\n{"id":\r\n`);
 
 export const aMemory = { ...exampleMemory, id: 'mem_1' };

@@ -5,6 +5,12 @@ import type { StoredKey } from '../../server/storage/types/keys.ts';
 import { newKey } from '../storage/fixtures.ts';
 import { rejectionOf } from '../support/thrown.ts';
 
+/** The same for an unknown key. */
+const rejected = {
+  code: 'unauthorized',
+  message: 'the API key is unknown, expired or revoked',
+};
+
 type Use = { id: string; at: number };
 
 const key: StoredKey = {
@@ -68,9 +74,16 @@ test.each([
   ['expired', { expiresAt: 1_000 }],
 ])('a rejected use of a key is not stored: %s', async (_, more) => {
   const { use, writes, flushKeyUsage } = authenticatorFor({ ...key, ...more });
-  expect(await rejectionOf(use())).toMatchObject({ code: 'unauthorized' });
+  expect(await rejectionOf(use())).toMatchObject(rejected);
   await flushKeyUsage();
   expect(writes).toEqual([]);
+});
+
+test('a key is rejected from the exact millisecond of its expiry, even if it was just used', async () => {
+  const { time, use } = authenticatorFor({ ...key, expiresAt: 1_001 });
+  await use();
+  time.ms += 1;
+  expect(await rejectionOf(use())).toMatchObject(rejected);
 });
 
 test('a revoked key is accepted for less than half a second after its last lookup', async () => {
@@ -81,7 +94,7 @@ test('a revoked key is accepted for less than half a second after its last looku
   time.ms += 499;
   await use();
   time.ms += 1;
-  expect(await rejectionOf(use())).toMatchObject({ code: 'unauthorized' });
+  expect(await rejectionOf(use())).toMatchObject(rejected);
 });
 
 test('a key is cached once, however its header is written', async () => {
