@@ -47,15 +47,21 @@ function targetOf(path: string, links = maxLinks): string {
  * own folder. They would be lost with the container, and another server would use others.
  */
 function assertNotMounted(path: string): void {
-  const mounts = '/proc/self/mountinfo';
-  if (!existsSync(mounts)) return;
   const octal = (char: string) => char.charCodeAt(0).toString(8).padStart(3, '0');
   const escaped = path.replace(/[\s\\]/g, (char) => `\\${octal(char)}`);
-  const lines = readFileSync(mounts, 'utf8').split('\n');
-  if (!lines.some((line) => line.split(' ')[4] === escaped)) return;
+  if (!mountsOfLinux().some((line) => line.split(' ')[4] === escaped)) return;
   throw new Error(
     `${path} is mounted alone, without its write-ahead log and its lock. Mount its folder instead.`,
   );
+}
+
+/** Returns the lines of the mount table; none on other systems, or if they may not be read. */
+function mountsOfLinux(): string[] {
+  try {
+    return readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
+  } catch {
+    return [];
+  }
 }
 
 /** SQLite keeps the WAL next to the file, so moving the file alone separates them. */
