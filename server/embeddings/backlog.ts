@@ -6,7 +6,7 @@ import type { NewVectors } from '../storage/types/vectors.ts';
 import { createNotifier } from '../tasks/notifier.ts';
 import { FairQueue } from '../threads/fair-queue.ts';
 import { createMemoryVectors, type OpenModel, type Prepared } from './memory-vectors.ts';
-import { ModelError, type Priority } from './model.ts';
+import { ModelError, memoriesNow, type Priority } from './model.ts';
 import { textsToEmbed } from './texts.ts';
 
 /** What came of embedding a user's next memories. `overtaken` by another thread or server. */
@@ -17,8 +17,6 @@ const usersAtOnce = 512;
 /** More users than this are found by a sweep. */
 const maxUsers = 10_000;
 const memoriesAtOnce = 256;
-/** A search waits for at most this many new memories, with as many texts. */
-const memoriesNow = 8;
 const sweepEveryMs = 60_000;
 /** The end of a task is a change without a notice, which a sweep finds soon after. */
 const sweepAfterWorkMs = 5_000;
@@ -142,11 +140,15 @@ export function startBacklog(options: {
       }
       work.notify();
     },
-    /** Embeds a few new memories of the user now. Rejects if the model or the storage fails. */
-    async embedNow(user: UserRef): Promise<void> {
+    /**
+     * Embeds a few new memories of the user now. Returns false if their texts are too many. Rejects
+     * if the model or the storage fails.
+     */
+    async embedNow(user: UserRef): Promise<boolean> {
       // The background may have stored vectors of an older change in the meantime.
-      for (let step: Step = 'overtaken'; step === 'overtaken'; ) {
-        step = await embedSome(user, memoriesNow, 'urgent');
+      for (;;) {
+        const step = await embedSome(user, memoriesNow, 'urgent');
+        if (step !== 'overtaken') return step !== 'tooMany';
       }
     },
     /** Stops without waiting for the model, because the next start repeats what is interrupted. */

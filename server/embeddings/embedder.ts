@@ -5,12 +5,13 @@ import type { QuestionVector } from '../storage/types/vectors.ts';
 import { type Admission, createAdmission } from '../threads/admission.ts';
 import type { Thread, Threads } from '../threads/start.ts';
 import type { Endpoint } from './endpoint.ts';
-import { builtInModel } from './model.ts';
+import { builtInModel, memoriesNow } from './model.ts';
 import type { Changed, ModelNotice, ModelStart } from './model-thread.ts';
 
 type Answer = QuestionVector | null | 'unavailable';
 
 const cachedQuestions = 256;
+/** For each `memoriesNow` memories. */
 const embedNowMs = 100;
 /** The built-in model may still be loading, or share a busy core. */
 const foundNothingMs = 2_000;
@@ -156,14 +157,24 @@ export function createEmbedder(options: {
       return known;
     },
     /**
-     * Embeds the few newest memories of a user. Resolves in any case, at most after a moment, or
-     * after a longer one if the search has found nothing without them.
+     * Embeds a user's new memories, of which there are `missing`, a few at a time, so that projects
+     * take turns. Resolves in any case, at most after a moment, or after a longer one if the search
+     * has found nothing without them.
      */
-    async embedNow(user: UserRef, { foundNothing }: { foundNothing: boolean }): Promise<void> {
+    async embedNow(
+      user: UserRef,
+      { missing, foundNothing }: { missing: number; foundNothing: boolean },
+    ): Promise<void> {
       if (performance.now() < brokenUntil) return;
-      const withinMs = foundNothing ? foundNothingMs : embedNowMs;
-      const turn = { projectId: user.projectId, withinMs };
-      await inTurn(embedding, turn, () => call('embedNow', user)).catch(() => {});
+      const { projectId } = user;
+      const turns = Math.ceil(missing / memoriesNow);
+      const endsAt = performance.now() + (foundNothing ? foundNothingMs : turns * embedNowMs);
+      const embed = () => call<boolean>('embedNow', user);
+      for (let turn = 0; turn < turns; turn += 1) {
+        const withinMs = Math.max(0, endsAt - performance.now());
+        const goesOn = await inTurn(embedding, { projectId, withinMs }, embed).catch(() => false);
+        if (!goesOn) return;
+      }
     },
     /** Notifies the thread of changed memories. This is cheap enough to call after every write. */
     noteChange(projectId: number, userIds: Iterable<string>): void {

@@ -28,6 +28,9 @@ export const builtInModel = 'all-MiniLM-L6-v2';
 /** A search waits for its question, and for the texts of a few new memories, which are urgent. */
 export type Priority = 'question' | 'urgent' | 'background';
 
+/** How many new memories are embedded together while a search waits, with as many texts. */
+export const memoriesNow = 8;
+
 export class ModelError extends Error {
   override readonly name = 'ModelError';
   /** How long the model asks to be left alone. */

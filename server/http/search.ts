@@ -16,7 +16,7 @@ type Meaning = 'used' | 'partial' | 'off' | 'unavailable';
 
 const modelFails = 'the model for searches by meaning does not answer; use mode=words or try again';
 /** A search waits for the vectors of up to this many new memories. */
-const maxNewMemories = 8; // mutate-ignore constant: one more is embedded later
+const maxNewMemories = 64; // mutate-ignore constant: one more is embedded later
 
 export function search({ byMethod: auth }: Auth, services: RouteServices) {
   const { now, waitLonger, mcp, sender } = services;
@@ -70,12 +70,12 @@ function createSearch({ storage, embedder }: Pick<Services, 'storage' | 'embedde
     const meaning = question === null ? null : { ...question, alone: mode === 'meaning' };
     const whole = { ...read, meaning };
     const found = await storage.searchMemories(whole, signal);
+    const { missing } = found;
     // mutate-ignore boundary: one more is embedded later
-    const hasNew = found.missing > 0 && found.missing <= maxNewMemories;
-    if (!hasNew) return found;
+    if (missing === 0 || missing > maxNewMemories) return found;
     const { projectId, userId } = read;
     const foundNothing = found.items.join('') === '[]';
-    await embedder?.embedNow({ projectId, userId }, { foundNothing });
+    await embedder?.embedNow({ projectId, userId }, { missing, foundNothing });
     return storage.searchMemories(whole, signal);
   };
 }
