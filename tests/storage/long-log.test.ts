@@ -12,7 +12,7 @@ import { openInFolder } from './sqlite.ts';
 const longBytes = 8_000 * 4_096;
 /** A checkpoint is made whenever the log has grown by this number of pages. */
 const minPages = 4_000;
-const content = 'a long text '.repeat(20_000);
+const content = 'a long text '.repeat(80_000);
 
 async function open(...preload: string[]) {
   const opened = await openInFolder({ preload });
@@ -89,7 +89,7 @@ test.concurrent('during a long read, the log is checkpointed only as often as it
   using beside = new Database(opened.path);
   beside.run('BEGIN');
   beside.prepare('SELECT count(*) FROM memories').get();
-  while (logPages() < 20_000) await save();
+  while (logPages() < 4 * minPages) await save();
   beside.run('END');
   const checkpoints = readFileSync(`${opened.path}.checkpoints`, 'utf8').length;
   expect(checkpoints).toBeGreaterThan(1);
