@@ -136,12 +136,12 @@ test("the client's methods match the operations", () => {
 });
 
 test("the CLI's names of commands match its commands", async () => {
-  const { commands } = await createProgram(testTerminal({ code: 0, stdout: '', stderr: '' }));
+  const { commands } = await createProgram(testTerminal());
   expect(commands.map((command) => command.name())).toEqual(commandNames);
 });
 
 test("the CLI's commands match the operations", async () => {
-  const io = testTerminal({ code: 0, stdout: '', stderr: '' });
+  const io = testTerminal();
   const commands = leavesOf(await createProgram(io)).filter((words) => {
     const [group = ''] = words;
     return !onlyGroups.includes(group) && !onlyCommands.includes(words.join(' '));
@@ -205,7 +205,7 @@ describe('every field of a memory', () => {
   });
 
   test.each(requests)('is an argument or an option of memory %s', async (name, fields) => {
-    const io = testTerminal({ code: 0, stdout: '', stderr: '' });
+    const io = testTerminal();
     const { commands } = await createProgram(io, [name]);
     const options = commands[0]?.options.map((option) => option.attributeName()) ?? [];
     const lacking = fields.filter((field) => !options.includes(optionOf[field] ?? field));

@@ -33,10 +33,12 @@ export type Surroundings = {
 
 /** Runs a command line in this process. */
 export async function memory(argv: string[], around: Surroundings = {}): Promise<Ran> {
-  const ran: Ran = { code: -1, stdout: '', stderr: '' };
-  ran.code = await run(argv, testTerminal(ran, around));
+  const ran = nothing();
+  ran.code = await run(argv, testTerminal(around, ran));
   return ran;
 }
+
+const nothing = (): Ran => ({ code: -1, stdout: '', stderr: '' });
 
 /** Expects an exit code and what stderr contains, or that it is empty if no words are given. */
 export function expectRan(
@@ -70,7 +72,7 @@ export async function doctor(url: string) {
   return { code, items, find: (name: string) => items.find((one) => one.name === name) };
 }
 
-export function testTerminal(ran: Ran, around: Surroundings = {}): Terminal {
+export function testTerminal(around: Surroundings = {}, ran = nothing()): Terminal {
   const { env = {}, terminal, home = noHome.HOME, cwd = process.cwd(), interrupted } = around;
   const stdin = around.stdin ?? around.typed ?? '';
   const output = (name: 'stdout' | 'stderr'): Output => ({

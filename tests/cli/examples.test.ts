@@ -77,7 +77,7 @@ async function run(line: string) {
   return { code: await child.exited, stdout, stderr };
 }
 
-const all = examplesBelow(await createProgram(testTerminal({ code: 0, stdout: '', stderr: '' })));
+const all = examplesBelow(await createProgram(testTerminal()));
 // Other tests cover these commands: serve and top run until they are stopped, restore and migrate
 // require a stopped server, and backup requires SQLite.
 const elsewhere =

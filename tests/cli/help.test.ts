@@ -6,7 +6,7 @@ import { memory, testTerminal } from './command.ts';
 
 /* transcripts/help.txt shows the help of every command. */
 
-const program = await createProgram(testTerminal({ code: 0, stdout: '', stderr: '' }));
+const program = await createProgram(testTerminal());
 const below = (command: AnyCommand): AnyCommand[] => [command, ...command.commands.flatMap(below)];
 const paths = below(program)
   .map(pathBelowRoot)

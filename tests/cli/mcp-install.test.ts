@@ -101,7 +101,7 @@ test('a settings file that is read-only or a folder is not replaced', async () =
 });
 
 test('the settings of applications on macOS are in the Library', () => {
-  const term = testTerminal({ code: 0, stdout: '', stderr: '' }, { home: '/ada' });
+  const term = testTerminal({ home: '/ada' });
   const entry = { command: 'memory', args: [] };
   const { effect } = installationOf({ ...term, platform: 'darwin' }, 'claude-desktop', entry);
   const folder = '~/Library/Application Support/Claude';

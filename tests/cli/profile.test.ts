@@ -12,7 +12,7 @@ import { program } from './shell.ts';
 
 /* What transcripts/profile.txt cannot show: files, terminals and other systems. */
 
-const terminalIn = (home: string) => testTerminal({ code: 0, stdout: '', stderr: '' }, { home });
+const terminalIn = (home: string) => testTerminal({ home });
 const apiKey = 'a-key-for-tests-1234';
 const env = { MEMORY_API_KEY: apiKey };
 const shared = { baseUrl: 'http://127.0.0.1:7070', project: 'default' };

@@ -47,7 +47,7 @@ describe('text for a terminal', () => {
     ['at most 100% of a file that grows', 300, 200, '100%  1,000 records  100/s  0 s left\n'],
   ])('startProgress() shows %s', async (_, done, total, line) => {
     const ran = { code: 0, stdout: '', stderr: '' };
-    const show = startProgress(testTerminal(ran, { tickMs: 10_000 }), total);
+    const show = startProgress(testTerminal({ tickMs: 10_000 }, ran), total);
     await show(1_000, done);
     expect(ran.stderr).toBe(line);
   });

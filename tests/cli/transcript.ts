@@ -90,10 +90,7 @@ async function runLine(line: string, folder: Folder, defaults: Record<string, st
     },
   });
   const code = await run(words, {
-    ...testTerminal(
-      { code: 0, stdout: '', stderr: '' },
-      { env: { ...defaults, ...env }, home: folder.path, cwd: folder.path, stdin },
-    ),
+    ...testTerminal({ env: { ...defaults, ...env }, home: folder.path, cwd: folder.path, stdin }),
     stdout: output('', !isPiped),
     stderr: output('! ', true),
     // All ages are 0s.

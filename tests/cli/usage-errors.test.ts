@@ -6,7 +6,7 @@ import { wordsOf } from './transcript.ts';
 
 /* Mistakes in a command line: exit 2, the reason, and a hint. Nothing is sent. */
 
-const program = await createProgram(testTerminal({ code: 0, stdout: '', stderr: '' }));
+const program = await createProgram(testTerminal());
 
 async function expectUsageError(line: string, message: string): Promise<void> {
   const words = wordsOf(line);

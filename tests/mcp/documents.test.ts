@@ -45,7 +45,7 @@ describe('server.json', () => {
   test('calls an existing command with existing options', async () => {
     const { packages } = await Bun.file('server.json').json();
     const [command, ...options] = packages[0].packageArguments;
-    const program = await createProgram(testTerminal({ code: 0, stdout: '', stderr: '' }));
+    const program = await createProgram(testTerminal());
     const found = program.commands.find((one) => one.name() === command.value);
     const known = found?.options.map(({ long }) => long);
     expect(options.length).toBeGreaterThan(0);
