@@ -135,20 +135,11 @@ describe('memory migrate is rejected', () => {
     expect((await memory(migrating(another, begun.url))).code).toBe(0);
   });
 
-  test.each([
-    ['two databases of the same kind', source, `sqlite:${folder.file('two.db')}`, 'memory backup'],
-    [
-      'a missing source',
-      `sqlite:${folder.file('no.db')}`,
-      'postgres://h/d',
-      'no database found at',
-    ],
-  ])('for %s', async (_, from, to, words) => {
-    const ran = await memory(migrating(from, to));
-    expectRan(ran, 1, words);
-    expect(ran.stdout).toBe('');
+  test('for a missing source', async () => {
+    const ran = await memory(migrating(`sqlite:${folder.file('no.db')}`, 'postgres://h/d'));
+    expectRan(ran, 1, 'no database found at');
     // Nothing has been copied that another run could continue.
-    expect(ran.stderr).not.toContain('Run the same command again');
+    expect(ran.stdout + ran.stderr).not.toContain('Run the same command again');
     expect(existsSync(folder.file('no.db'))).toBe(false);
   });
 

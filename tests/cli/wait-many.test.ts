@@ -29,16 +29,6 @@ test.concurrent('pending memories are reported at the deadline with few requests
   expect({ code: ran.code, said: said(ran.stderr) }).toEqual({ code: 8, said: `${pending}\n` });
 });
 
-test.concurrent('completed memories are reported, even if earlier memories are pending', async () => {
-  const stuck = new Set<string>();
-  await using busy = statusProxy(server, (id) => {
-    if (stuck.size < 10) stuck.add(id);
-    return stuck.has(id) ? processing : {};
-  });
-  const { code, report } = await waitFor(events('some', 300), busy.env, '--timeout', '5s');
-  expect({ code, ...report }).toMatchObject({ code: 8, complete: 290, stillProcessing: 10 });
-});
-
 const ofManyUsers = (prefix: string, count: number) =>
   linesOf(count, (at) => event(`${prefix}-${at}`, 'e'));
 
