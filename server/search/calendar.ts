@@ -23,16 +23,12 @@ export function daysFrom(first: number, count: number): DayRange[] {
   return [{ first, last: first + count - 1 }];
 }
 
-/** Returns the month; a month after December is in the next year, and so on. */
-export function monthOf(year: number, month: number): DayRange[] {
-  return monthsFrom(year, month, 1);
-}
-
 export function yearOf(year: number): DayRange[] {
   return monthsFrom(year, 0, 12);
 }
 
-function monthsFrom(year: number, month: number, count: number): DayRange[] {
+/** Returns consecutive months. A month after December is in the next year, and so on. */
+export function monthsFrom(year: number, month: number, count: number): DayRange[] {
   const first = dayOf(Date.UTC(year, month));
   return [{ first, last: dayOf(Date.UTC(year, month + count)) - 1 }];
 }
@@ -46,7 +42,7 @@ export function dateOf(year: number, month: number, date: number): DayRange[] {
 /** Returns the month or year that was `count` months or years before the day. */
 export function monthsAgo(today: number, count: number): DayRange[] {
   const now = new Date(today * dayMs);
-  return monthOf(now.getUTCFullYear(), now.getUTCMonth() - count);
+  return monthsFrom(now.getUTCFullYear(), now.getUTCMonth() - count, 1);
 }
 
 export function yearsAgo(today: number, count: number): DayRange[] {

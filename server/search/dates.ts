@@ -12,8 +12,8 @@ import {
   latestWeekend,
   likelyYears,
   monthNamed,
-  monthOf,
   monthsAgo,
+  monthsFrom,
   numberNamed,
   seasonOf,
   thisSeason,
@@ -120,7 +120,7 @@ function readDate(parts: Parts, today: number): DayRange[] {
 }
 
 function readMonth(parts: Parts, today: number): DayRange[] {
-  return yearsIn(parts, today).flatMap((of) => monthOf(of, monthIn(parts)));
+  return yearsIn(parts, today).flatMap((of) => monthsFrom(of, monthIn(parts), 1));
 }
 
 /** "5/8/2023" is a day in May or in August. */
