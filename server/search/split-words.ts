@@ -35,10 +35,12 @@ export function splitMatches(
   for (let rank = 0; rank < starts.length; rank += 1) {
     const end = ends[rank] ?? 0;
     for (let at = starts[rank] ?? 0; at < end; at += 1) {
-      const role = roles[wordOf(tokens[at] ?? 0)] ?? 0;
+      const word = wordOf(tokens[at] ?? 0);
+      const role = roles[word] ?? 0;
       if (role === 0) continue;
       if (matches.size >= maxMatches || positions === maxPositions) return matches;
-      if ((role & isCloseRole) !== 0) addClose(matches, close, wordOf(tokens[at] ?? 0));
+      const term = (role & isCloseRole) === 0 ? undefined : close.get(word);
+      if (term !== undefined && !matches.has(word)) matches.set(word, term);
       if (role < firstRole) continue;
       positions += 1;
       addParts(matches, timeline, splittable, role, at, end);
@@ -61,15 +63,6 @@ function rolesOf(
     }
   }
   return roles;
-}
-
-function addClose(
-  matches: Map<number, number>,
-  close: ReadonlyMap<number, number>,
-  word: number,
-): void {
-  const term = close.get(word);
-  if (term !== undefined && !matches.has(word)) matches.set(word, term);
 }
 
 function addParts(
