@@ -90,16 +90,6 @@ describe('a folder', () => {
 });
 
 describe('a second run', () => {
-  test('replays unchanged files and updates changed ones', async () => {
-    using folder = inFolder('again', { 'a.md': 'a', 'b.md': 'b' });
-    const first = await folder.ingest(['.', '--wait']);
-    folder.write({ 'b.md': 'new' });
-    const again = await folder.ingest(['.', '--wait']);
-    expect(again.stdout).toBe(first.stdout);
-    expect(again.stderr).toBe('1 accepted, 1 unchanged, 2 complete, 0 failed.\n');
-    expect((await storedOf('again')).get('b.md')?.content).toBe('new');
-  });
-
   test('stores a document again if its memory has been reverted, changed or deleted', async () => {
     using folder = inFolder('back', { 'a.md': 'first' });
     const ingest = () => folder.ingest(['a.md']);
@@ -188,17 +178,6 @@ test('text on stdin is kept unchanged, and stored each time without an external 
   expect(await server.client.get(first.stdout.trim())).toMatchObject(stored);
   expect(second.stdout).not.toBe(first.stdout);
   expect(first.stderr + second.stderr).not.toContain('Unchanged');
-});
-
-test('an unchanged document is printed with its current status, not that of its first response', async () => {
-  using folder = inFolder('now', { 'a.md': 'a', 'b.md': 'b' });
-  await folder.ingest(['.', '--wait']);
-  const statuses = async (path: string) => {
-    const { stdout } = await folder.ingest([path, '--json']);
-    return lines(stdout).map((line) => JSON.parse(line).status);
-  };
-  expect(await statuses('a.md')).toEqual(['complete']);
-  expect(await statuses('.')).toEqual(['complete', 'complete']);
 });
 
 test('an unchanged document is sent again if its processing has failed', async () => {
