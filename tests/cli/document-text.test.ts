@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { startTestServer } from '../support/server.ts';
-import { expectRan, lines, withMemory } from './command.ts';
+import { event, expectRan, lines, withMemory } from './command.ts';
 import { type Files, foldersFor, names } from './folder.ts';
 
 const { memory } = await withMemory();
@@ -142,4 +142,37 @@ test('a dry run reports large files, and a path that is too long for an external
   const limit = ': is larger than 5 MiB, the default limit of the service';
   expectRan(ran, 1, `a.txt${limit}`, `c.txt${limit}`, tooLong, /\n1 valid, 3 failed\.\n$/);
   expect(stdout).toBe('b.txt\n');
+});
+
+/* Other input in another encoding, and compressed data. */
+
+const records = `${event('u', 'x')}\n`.repeat(2);
+const wide = Buffer.from(`\ufeff${records}`, 'utf16le');
+const endpoints = [
+  ...['ingest batch', 'import', 'import --from chatgpt --user u'],
+  ...['ingest support', 'ingest chat', 'ingest record'],
+];
+
+test.each<[string, Uint8Array]>([
+  ['UTF-16', wide],
+  ['UTF-16BE', Buffer.from(wide).swap16()],
+  ['gzip', Bun.gzipSync(Buffer.from(records))],
+  // As ChatGPT exports data.
+  ['ZIP', Buffer.from('PK\x03\x04\x14\0')],
+  ['Latin-1', Buffer.from('"café": 1}', 'latin1')],
+  ['a record in Latin-1', Buffer.from('{"userId":"u","data":{"name":"café"}}', 'latin1')],
+])('%s is reported once per file, and on stdin, with a hint', async (_, bytes) => {
+  using folder = inFolder('encoded', { 'in.jsonl': bytes, 'in.json': bytes });
+  const problem = (name: string, file: string) =>
+    `Error: ${name} is not UTF-8 text.\n` +
+    `Decompress it, or convert it: iconv -f <charset> -t UTF-8 ${file}\n`;
+  for (const file of [folder.file('in.jsonl'), folder.file('in.json')]) {
+    for (const endpoint of endpoints) {
+      const ran = await memory([...endpoint.split(' '), file]);
+      expect(ran).toEqual({ code: 1, stdout: '', stderr: problem(file, file) });
+    }
+  }
+  const stdin = new Blob([Buffer.from(bytes)]).stream();
+  const ran = await memory(['save', '--user', 'u', '-'], { stdin });
+  expect(ran).toMatchObject({ code: 1, stderr: problem('The input', '<file>') });
 });

@@ -33,7 +33,7 @@ const table: [code: string, tests: string[]][] = [
   ['sdk/contract/', ['unit/', 'drift', 'http/', 'sdk/']],
   ['sdk/', ['sdk/', 'drift', 'cli/wait', 'cli/retry']],
   ['cli/completion', ['cli/completion', 'cli/transcripts', 'drift']],
-  ['cli/documents/', ['cli/document', 'cli/html', 'cli/not-utf8', 'cli/ingest']],
+  ['cli/documents/', ['cli/document', 'cli/html']],
   ['cli/', ['cli/', 'drift', 'docs', 'examples']],
 ];
 

@@ -1,9 +1,20 @@
 import { expect } from 'bun:test';
 import fc from 'fast-check';
 import type { MemoryType } from '../../../sdk/contract/memory.ts';
-import { answerOf, command, expectReplay, processAll } from './command.ts';
+import {
+  answerOf,
+  command,
+  expectReplay,
+  idOf,
+  metadata,
+  nth,
+  onMemory,
+  processAll,
+  status,
+  users,
+  words,
+} from './command.ts';
 import { type Door, Model, sortBy } from './model.ts';
-import { idOf, metadata, nth, onMemory, status, users, words } from './values.ts';
 import { writes } from './writes.ts';
 
 /* The commands that read, repeat a write or let time pass, and runs of all commands. */

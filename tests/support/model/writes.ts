@@ -1,7 +1,6 @@
 import fc from 'fast-check';
-import { write } from './command.ts';
+import { idOf, metadata, nth, onMemory, status, users, words, write } from './command.ts';
 import { clock, type Fields, type Item, iso } from './model.ts';
-import { idOf, metadata, nth, onMemory, status, users, words } from './values.ts';
 
 /* The commands that write. */
 
