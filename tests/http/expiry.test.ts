@@ -34,11 +34,8 @@ async function ingested(path: string, more: object = {}): Promise<Target> {
 }
 
 async function saved(more: object = {}): Promise<Target> {
-  const { id, userId } = await server.client.save({
-    userId: newUser(),
-    content: `to ${word}`,
-    ...more,
-  });
+  const fields = { userId: newUser(), content: `to ${word}` };
+  const { id, userId } = await server.client.save({ ...fields, ...more });
   return { id, userId, text: word };
 }
 
@@ -47,10 +44,9 @@ test.each<[how: string, make: () => Promise<Target>]>([
   [
     'replaced',
     async () => {
-      const fields = { userId: newUser(), content: `to ${word}`, externalId: 'e' };
-      await server.client.save(fields);
-      const { id } = await server.client.save({ ...fields, expiresAt: inAnHour() });
-      return { id, userId: fields.userId, text: word };
+      const known = { userId: newUser(), externalId: 'e' };
+      await saved(known);
+      return saved({ ...known, expiresAt: inAnHour() });
     },
   ],
   [

@@ -19,9 +19,8 @@ const chat = { userId, data: { messages: [entry], ...lists } };
 const event = { userId, type: 'event', data: { name: 'n' } };
 const profile = { userId, type: 'profile', data: { summary: 's' } };
 
-const values = (rows: [name: string, value: unknown][]) => rows.map(([, value]) => value);
-const [texts, optionalTexts] = [values(badTexts()), values(badOptionalTexts())];
-const [names, optionalNames] = [values(badTexts(256)), values(badOptionalTexts(256))];
+const [texts, optionalTexts] = [badTexts(), badOptionalTexts()];
+const [names, optionalNames] = [badTexts(256), badOptionalTexts(256)];
 const noDays = ['2026-02-30', '2026-13-01', '2026-00-01'];
 const times = ['soon', '2026-05', ...noDays, '2026-05-08T10:00:00', 0, 1.7e12, true, [], {}];
 
@@ -48,7 +47,7 @@ const common: Rejected[] = [
   ['externalId', optionalNames],
   ['occurredAt', times],
   ['expiresAt', times],
-  ['metadata', values(badMetadata)],
+  ['metadata', badMetadata],
 ];
 const contents = [1, true, {}, 'a\0', '\ud800'];
 
@@ -57,7 +56,7 @@ const endpoints: [path: string, body: object, fields: Rejected[]][] = [
     '/v1/memories',
     memory,
     [
-      ['content', [undefined, ...values(badTexts(65_536))]],
+      ['content', [undefined, ...badTexts(65_536)]],
       ...['source', 'externalId', 'occurredAt', 'expiresAt'].map((name): Rejected => [name, ['']]),
     ],
   ],
@@ -140,7 +139,7 @@ describe.each(endpoints)('POST %s', (path, base, fields) => {
 test('the properties of events and profiles, and the text of a profile, are checked', async () => {
   await expectEach('POST', '/v1/ingest', profile, 'data.summary', [undefined, ...texts]);
   for (const base of [event, profile]) {
-    for (const value of values(badMetadata).slice(4)) {
+    for (const value of badMetadata.slice(4)) {
       const body = withValue(base, 'data.more', value);
       await expectRejected('POST', '/v1/ingest', body, 'data');
     }
@@ -195,8 +194,8 @@ describe('PATCH /v1/memories/:id', async () => {
   const path = `/v1/memories/${id}`;
 
   test.each<Rejected>([
-    ['content', values(badTexts(65_536))],
-    ['metadata', values(badMetadata)],
+    ['content', badTexts(65_536)],
+    ['metadata', badMetadata],
     ['occurredAt', ['', ...times]],
     ['expiresAt', ['', ...times]],
   ])('rejects an invalid %s', (field, bad) =>

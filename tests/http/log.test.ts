@@ -2,9 +2,10 @@ import { expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
+import { program } from '../cli/shell.ts';
 import { endsThread } from '../storage/faulty-threads.ts';
 import { withFolder } from '../support/folder.ts';
-import { freePort, startChild } from '../support/process.ts';
+import { freePort, startChild, startServing } from '../support/process.ts';
 import { startTestServer, withServer } from '../support/server.ts';
 import { head, sendRaw } from '../support/socket.ts';
 import { until } from '../support/until.ts';
@@ -144,14 +145,11 @@ test('an unexpected error is logged with its cause, the request id and the addre
 
 test('a process writes every line to stderr in order, and flushes on exit', async () => {
   const begun = Date.now();
-  const database = `sqlite:${folder.file('process.db')}`;
-  const command = [process.execPath, 'cli/main.ts', 'serve', '--port', '0', '--database', database];
-  const child = startChild(command, { MEMORY_API_KEY: apiKey, HOME: folder.path });
-  await until(() => child.log().includes('Press Ctrl-C to stop'), { what: 'the banner' });
-  const url = /http:[^\s"]+/.exec(child.log())?.[0] ?? '';
+  const own = { MEMORY_API_KEY: apiKey, HOME: folder.path };
+  const child = await startServing(program, folder.file('process.db'), own);
   const requestIds: (string | null)[] = [];
   for (let count = 0; count < 30; count += 1) {
-    const response = await fetch(`${url}/v1/memories/mem_${count}`, { headers: known });
+    const response = await fetch(`${child.url}/v1/memories/mem_${count}`, { headers: known });
     requestIds.push(response.headers.get(headerNames.requestId));
     // The server buffers lines for 50 ms, so this pause splits them into several batches.
     if (count % 10 === 5) await Bun.sleep(70);
