@@ -126,11 +126,7 @@ describe('the document', () => {
     const keywords = ['type', 'properties', 'additionalProperties', 'description', 'examples'];
     expect(Object.keys(TimelineEntry ?? {}).sort()).toEqual([...keywords, 'required'].sort());
     expect(Object.keys(Message ?? {}).sort()).toEqual(keywords.sort());
-    const names = ['author', 'role', 'content', 'timestamp', 'tool_calls', 'tool_call_id', 'name'];
-    const properties = Object.fromEntries(names.map((name) => [name, expect.anything()]));
     expect(TimelineEntry).toMatchObject({ required: ['content'], additionalProperties: false });
-    expect(TimelineEntry).toHaveProperty('properties', properties);
-    expect(Message).toMatchObject({ additionalProperties: false, properties });
     expect(misfit(Message ?? {}, { content: 'x', timestamp: null, role: null })).toBeNull();
     expect(misfit(Message ?? {}, { content: 'x', text: 'y' })).toBeString();
   });
