@@ -67,12 +67,7 @@ function overStdio({ url, key: ofProject }: TestServer, as: As): Transport {
   return new StdioClientTransport({
     command,
     args: [...args, 'mcp', ...user, ...(readOnly ? ['--read-only'] : [])],
-    env: {
-      PATH: process.env.PATH ?? '',
-      ...noHome,
-      MEMORY_BASE_URL: url,
-      MEMORY_API_KEY: key,
-    },
+    env: { PATH: process.env.PATH ?? '', ...noHome, MEMORY_BASE_URL: url, MEMORY_API_KEY: key },
     stderr: 'ignore',
   });
 }

@@ -11,11 +11,7 @@ type KeyKind = { userId?: string; readOnly?: boolean; metricsOnly?: boolean };
 export type TestServer = Awaited<ReturnType<typeof startTestServer>>;
 
 /** By default, a test server logs nothing and has neither a rate limit nor a model. */
-const quiet: Env = {
-  LOG_LEVEL: 'silent',
-  MEMORY_RATE_LIMIT: 'off',
-  MEMORY_EMBEDDINGS: 'off',
-};
+const quiet: Env = { LOG_LEVEL: 'silent', MEMORY_RATE_LIMIT: 'off', MEMORY_EMBEDDINGS: 'off' };
 
 /** Options of `startServer`. With a database of its own, a test removes it itself. */
 type More = Pick<StartOptions, 'databaseUrl' | 'now' | 'onFatal' | 'hungAfterMs' | 'log' | 'port'>;

@@ -6,10 +6,7 @@ import { newKey } from '../storage/fixtures.ts';
 import { rejectionOf } from '../support/thrown.ts';
 
 /** The same for an unknown key. */
-const rejected = {
-  code: 'unauthorized',
-  message: 'the API key is unknown, expired or revoked',
-};
+const rejected = { code: 'unauthorized', message: 'the API key is unknown, expired or revoked' };
 
 type Use = { id: string; at: number };
 
