@@ -72,10 +72,8 @@ test.each<[how: string, erase: (sought: Target) => [method: string, path: string
   ['erased with its user', ({ userId }) => ['DELETE', `/v1/memories?userId=${userId}`]],
 ])('no read finds a saved or ingested memory that was %s', async (_, erase) => {
   const paths = ['/v1/ingest', '/v1/ingest/batch'];
-  for (const sought of [
-    await saved(),
-    ...(await Promise.all(paths.map((path) => ingested(path)))),
-  ]) {
+  const records = await Promise.all(paths.map((path) => ingested(path)));
+  for (const sought of [await saved(), ...records]) {
     await whenComplete(server, sought.id);
     expect(await whereFound(sought)).toEqual(reads);
     const [method, path] = erase(sought);

@@ -31,11 +31,8 @@ describe.each(doors)('GET /v1/memories%s by source, external id and status', asy
   const userId = newUser();
   await saveWith(userId, 'saved', {});
   const types = ['document', 'document', 'event', 'profile'] as const;
-  const data = {
-    document: { text: 'trip d' },
-    event: { name: 'trip e' },
-    profile: { summary: 'trip p' },
-  };
+  const [text, name, summary] = ['trip d', 'trip e', 'trip p'];
+  const data = { document: { text }, event: { name }, profile: { summary } };
   const ids: string[] = [];
   for (const [index, type] of types.entries()) {
     const externalKey = { source: index % 2 === 0 ? 'crm' : 'CRM', externalId: `${index}` };
@@ -172,13 +169,13 @@ describe.each(doors)('GET /v1/memories%s by metadata', async (door) => {
 
 describe.each(doors)('GET /v1/memories%s by time', async (door) => {
   const userId = newUser();
-  const days = [
+  const times = [
     '2026-04-30T23:59:59.999Z',
     '2026-05-01',
     '2026-05-15T10:00:00+02:00',
     '2026-06-01',
   ];
-  for (const [index, occurredAt] of days.entries()) {
+  for (const [index, occurredAt] of times.entries()) {
     await server.client.save({ userId, content: `trip ${index}`, occurredAt });
   }
   await saveWith(userId, 'now', {});

@@ -50,22 +50,15 @@ test('rejects only the invalid items, and names their fields', async () => {
 
 test('the error of an item names three of its invalid fields', async () => {
   const { failed } = await importAll(server, [{ id: newUser(), createdAt: 'yesterday' }]);
-  expect(failed).toEqual([
-    {
-      index: 0,
-      error: 'invalid_request',
-      message: 'userId: is required; content: is required; metadata: is required',
-    },
-  ]);
+  const message = 'userId: is required; content: is required; metadata: is required';
+  expect(failed).toEqual([{ index: 0, error: 'invalid_request', message }]);
 });
 
 test('converts times to UTC, and stores version 1 for an item without a version', async () => {
   const given = importable(newUser());
-  const times = {
-    createdAt: '2026-11-20T12:00:00.123456+02:00',
-    updatedAt: '0000-01-01t00:00:00z',
-  };
-  await importAll(server, [withValue({ ...given, ...times }, 'version', undefined)]);
+  const createdAt = '2026-11-20T12:00:00.123456+02:00';
+  const item = { ...given, createdAt, updatedAt: '0000-01-01t00:00:00z' };
+  await importAll(server, [withValue(item, 'version', undefined)]);
   expect(await getMemory(server, given.id)).toEqual({
     ...given,
     version: 1,

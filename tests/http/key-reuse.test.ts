@@ -28,22 +28,19 @@ async function refusesReuse(userId: string, first: WriteRequest, ...others: Writ
   expect(markOf(await sendKeyed(server, first, userId))).toBe('replayed');
 }
 
+const later = '2026-11-20T10:00:02.000Z';
 const reordered = [{ q: 1, p: 2 }, 2];
 /** For each route, changes to its body that result in a different valid request, by field. */
 const changes: Record<string, Record<string, unknown>> = {
   'POST /v1/memories': { userId: 'someone else', content: 'other', metadata: { a: 1 } },
-  'POST /v1/ingest/support': {
-    'data.comments': [],
-    'data.comments.0.timestamp': 0,
-    externalId: 'e',
-  },
+  'POST /v1/ingest/support': { 'data.comments': [], 'data.comments.0.timestamp': 0, source: 'e' },
   'POST /v1/ingest/document': { 'data.text': 'T ', 'metadata.b.x': reordered, source: undefined },
   'POST /v1/ingest/chat': { 'data.title': 'T' },
   'POST /v1/ingest': { 'data.k': '1', 'data.name': 'm', metadata: undefined },
   'POST /v1/ingest/batch': { 'items.1': { bad: 'two' }, 'items.2.data.text': 'U' },
   'POST /v1/import': {
     'items.0.content': 'other',
-    'items.0.updatedAt': '2026-11-20T10:00:02.000Z',
+    'items.0.updatedAt': later,
     'items.1': { bad: 'two' },
   },
   'PATCH /v1/memories/:id': { content: 'newest', 'metadata.a': 3 },
@@ -143,6 +140,7 @@ test.each([
 const messages = [{ role: 'user', content: 'x' }];
 const items = ['a', 'b'].map((name) => ({ type: 'event', userId: 'u', data: { name } }));
 const post = (path: string, body: object) => ({ method: 'POST', path, body });
+const batch = (items: object[]) => post('/v1/ingest/batch', { items });
 const withMetadata = (metadata: object) => saveOf('u', 'x', { metadata });
 const text = (begin: string) => saveOf('u', begin + ' of a long text'.repeat(2_000));
 
@@ -153,18 +151,14 @@ test.each<[difference: string, one: WriteRequest, other: WriteRequest]>([
   ['the name of a key', withMetadata({ a: 1 }), withMetadata({ b: 1 })],
   ['where a key ends', withMetadata({ ab: 'c' }), withMetadata({ a: 'bc' })],
   [
-    'where an object ends',
+    'the end of an object',
     withMetadata({ a: { b: 1 }, c: 2 }),
     withMetadata({ a: { b: 1, c: 2 } }),
   ],
   ['the words of a long text', text('one'), text('two')],
   ['a field that is left out', withMetadata({}), saveOf('u')],
   ['null and nothing', withMetadata({ k: null }), withMetadata({})],
-  [
-    'the order of items',
-    post('/v1/ingest/batch', { items }),
-    post('/v1/ingest/batch', { items: items.toReversed() }),
-  ],
+  ['the order of items', batch(items), batch(items.toReversed())],
   [
     'the endpoint, of which both accept the type',
     post('/v1/ingest/chat', { userId: 'u', data: { messages } }),

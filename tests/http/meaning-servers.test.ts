@@ -49,10 +49,8 @@ async function withDatabase() {
 
   /** Returns the names of all models that have been used, and the present one first. */
   async function models() {
-    const rows = await query(
-      databaseUrl,
-      'SELECT name FROM models ORDER BY is_present DESC, model_id',
-    );
+    const text = 'SELECT name FROM models ORDER BY is_present DESC, model_id';
+    const rows = await query(databaseUrl, text);
     return rows.map(({ name }) => name);
   }
 

@@ -78,10 +78,8 @@ describe('POST /v1/memories', () => {
   });
 
   test.each(goodMetadata)('metadata is returned unchanged: %s', async (_, metadata) => {
-    const saved = bodyOf<SavedMemory>(
-      await post({ userId: newUser(), content: 'x', metadata }),
-      201,
-    );
+    const answer = await post({ userId: newUser(), content: 'x', metadata });
+    const saved = bodyOf<SavedMemory>(answer, 201);
     expect<object>(saved.metadata).toEqual(metadata);
     expect((await getMemory(server, saved.id)).metadata).toEqual(saved.metadata);
   });

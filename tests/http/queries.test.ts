@@ -11,15 +11,13 @@ await save(server, 'u');
 const list = 'GET /v1/memories?userId=u&';
 const search = 'GET /v1/memories/search?userId=u&query=x&';
 const both = [list, search];
-const [users, failed, exported] = [
-  'GET /v1/users?',
-  'GET /v1/tasks?status=failed&',
-  'GET /v1/export?',
-];
+const [users, exported] = ['GET /v1/users?', 'GET /v1/export?'];
+const failed = 'GET /v1/tasks?status=failed&';
 /** The routes that need a user. */
 const ofUser = ['GET /v1/memories?', 'DELETE /v1/memories?', 'GET /v1/memories/search?query=x&'];
 
 const tooLong = 'x'.repeat(257);
+const ones = `=${'1'.repeat(400)}`;
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const cursors = [
   ...['', 'x', '????', 'null', '0', '%20', 'mem_0199c2a4f1e87c3d9b5e6a7f80912b3c'],
@@ -37,11 +35,7 @@ const invalid: Invalid[] = [
   ['userId', [users, failed, 'GET /v1/stats?'], ['=a']],
   ['nope', [list, 'GET /v1/key?'], ['=1']],
   ['limit', [...both, users, failed], ['=101', '=1&limit=2']],
-  [
-    'limit',
-    [list],
-    ['=', '=0', '=%205', '=%2B5', '=1.5', '=1e1', '=0x10', '=٣', `=${'1'.repeat(400)}`],
-  ],
+  ['limit', [list], ['=', '=0', '=%205', '=%2B5', '=1.5', '=1e1', '=0x10', '=٣', ones]],
   ['limit', [exported], ['=1001', '=1&limit=2']],
   ['order', [list], ['=', '=DESC', '=up', '=asc,desc']],
   ['order', [users], ['=', '=size', '=desc']],

@@ -44,6 +44,7 @@ const chunks = (text: string) => saveWith(json, 'Transfer-Encoding: chunked') + 
 
 /** `null` among the expected statuses permits a connection closed without a response. */
 type Piece = [name: string, text: string, ...expected: (number | null)[]];
+const refused = [400, 401, 429];
 const unknown = [400, 404, 405, 501, null];
 const wrong = 'Authorization: Bearer x';
 
@@ -61,14 +62,8 @@ export const pieces: Piece[] = [
   ['a header without a colon', get('/health', 'nonsense')],
   ['a space before the colon', get('/health', 'X-Space : 1')],
   ['a folded header', get('/health', 'X-Fold: a', ' b')],
-  ['a valid key, then a wrong one', get('/v1/key', 'Authorization: Bearer x'), 400, 401, 429],
-  [
-    'a wrong key, then a valid one',
-    get('/v1/key', '<auth>').replace('<auth>', wrong),
-    400,
-    401,
-    429,
-  ],
+  ['a valid key, then a wrong one', get('/v1/key', wrong), ...refused],
+  ['a wrong key, then a valid one', get('/v1/key', '<auth>').replace('<auth>', wrong), ...refused],
   ['a well-formed body', saveOf(good), 201],
   ['two equal Content-Lengths', saveOf(good, `Content-Length: ${good.length}`), 201],
   ['two different Content-Lengths', saveOf(good, 'Content-Length: 3'), 400, null],

@@ -85,9 +85,8 @@ const cases: Case[] = [
     'of a used key with another request, after a delete, is rejected',
     async () => {
       const userId = newUser();
-      const { id } = (await sendKeyed(server, saveOf(userId, canary), userId)).body as {
-        id: string;
-      };
+      const { body } = await sendKeyed(server, saveOf(userId, canary), userId);
+      const { id } = body as { id: string };
       bodyOf(await ask(server, 'DELETE', `/v1/memories/${id}`), 204);
       return async () => {
         const update = { method: 'PATCH', path: `/v1/memories/${id}`, body: { content: 'x' } };

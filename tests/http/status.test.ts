@@ -27,10 +27,8 @@ test('shows the chunks of a saved memory, and the attempts and the error of a re
 });
 
 test('is correct from the acceptance of a record until its completion', async () => {
-  const record = {
-    userId: newUser(),
-    data: { text: 'A sentence of some length. '.repeat(20_000) },
-  };
+  const data = { text: 'A sentence of some length. '.repeat(20_000) };
+  const record = { userId: newUser(), data };
   const { memoryId } = await ingest(server, '/v1/ingest/document', record);
   let before = 0;
   const done = await until(async () => {

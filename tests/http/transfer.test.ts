@@ -120,9 +120,8 @@ describe('an export is imported without loss', () => {
     const path = `/v1/memories/${item.id}`;
     const headers = { 'if-match': `"${1e9}"` };
     const body = { content: 'newer' };
-    expect((await ask(from, 'PATCH', path, { body, headers })).headers.get('etag')).toBe(
-      `"${1e9 + 1}"`,
-    );
+    const updated = await ask(from, 'PATCH', path, { body, headers });
+    expect(updated.headers.get('etag')).toBe(`"${1e9 + 1}"`);
     expect(await importAll(into, await exportAll(from))).toMatchObject({ imported: 1 });
     expect((await ask(into, 'GET', path)).headers.get('etag')).toBe(`"${1e9 + 1}"`);
   });

@@ -6,10 +6,8 @@ import { hasIpv6 } from '../support/socket.ts';
 /** The number of wrong keys that an address can send per minute, as in docs/limits.md. */
 const perMinute = 60;
 
-const open = await withServer({
-  MEMORY_TRUSTED_PROXIES: '127.0.0.1',
-  ...(hasIpv6 && { HOST: '::' }),
-});
+const host = hasIpv6 ? '::' : '127.0.0.1';
+const open = await withServer({ MEMORY_TRUSTED_PROXIES: '127.0.0.1', HOST: host });
 const { port } = new URL(open.url);
 const server = { ...open, url: `http://127.0.0.1:${port}` };
 

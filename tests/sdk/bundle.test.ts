@@ -10,13 +10,8 @@ let size = 0;
 
 beforeAll(async () => {
   const entrypoints = [join(import.meta.dir, '../../sdk/index.ts')];
-  const { outputs } = await Bun.build({
-    entrypoints,
-    outdir: folder.path,
-    target: 'browser',
-    minify: true,
-  });
-  const [output] = outputs;
+  const options = { outdir: folder.path, target: 'browser', minify: true } as const;
+  const [output] = (await Bun.build({ entrypoints, ...options })).outputs;
   if (output === undefined) throw new Error('nothing was built');
   size = Bun.gzipSync(await output.arrayBuffer()).length;
   bundle = folder.file('index.mjs');
@@ -47,12 +42,7 @@ test.if(Bun.which('node') !== null)('the bundle works on Node', async () => {
   const command = ['node', '--input-type=module', '--eval', script, '--', bundle];
   const env = { ...process.env, MEMORY_API_KEY: apiKey, MEMORY_BASE_URL: server.url };
   const node = Bun.spawn(command, { env, stderr: 'inherit' });
-  expect(await new Response(node.stdout).json()).toEqual([
-    'mem_1',
-    'NotFoundError',
-    true,
-    1,
-    'mem_1',
-  ]);
+  const printed = await new Response(node.stdout).json();
+  expect(printed).toEqual(['mem_1', 'NotFoundError', true, 1, 'mem_1']);
   expect(await node.exited).toBe(0);
 });

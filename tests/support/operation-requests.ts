@@ -13,6 +13,7 @@ const user = (userId: string | null) => (userId === null ? {} : { userId });
 const query = (userId: string | null, more = '') =>
   `?${userId === null ? '' : `userId=${userId}`}&${more}`.replace(/[?&]+$/, '');
 const data = { text: 'new text' };
+const recordOf = (userId: string | null) => ({ type: 'document', ...user(userId), data });
 
 /** Operations that do not return saved memories. Every other one has an entry in `requests`. */
 export const withoutMemories: OperationName[] = ['tasks', 'stats', 'key', 'health'];
@@ -32,21 +33,15 @@ export const requests: Partial<Record<OperationName, (target: Target) => Request
     path: '/v1/ingest/support',
     body: { ...user(userId), data: { subject: 'new text', comments: [] } },
   }),
-  'ingest.document': ({ userId }) => ({
-    path: '/v1/ingest/document',
-    body: { ...user(userId), data },
-  }),
+  'ingest.document': (of) => ({ path: '/v1/ingest/document', body: { ...user(of.userId), data } }),
   'ingest.chat': ({ userId }) => ({
     path: '/v1/ingest/chat',
     body: { ...user(userId), data: { messages: [{ role: 'user', content: 'new text' }] } },
   }),
-  'ingest.record': ({ userId }) => ({
-    path: '/v1/ingest',
-    body: { type: 'document', ...user(userId), data },
-  }),
+  'ingest.record': ({ userId }) => ({ path: '/v1/ingest', body: recordOf(userId) }),
   'ingest.batch': ({ userId }) => ({
     path: '/v1/ingest/batch',
-    body: { items: [{ type: 'document', ...user(userId), data }] },
+    body: { items: [recordOf(userId)] },
   }),
   export: ({ userId }) => ({ path: `/v1/export${query(userId)}` }),
   import: ({ userId }) => {
