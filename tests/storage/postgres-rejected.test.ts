@@ -58,38 +58,42 @@ test('an update that fails because the disk is full makes the storage report a f
   expect((await opened.storage.health()).fault).toBe(message);
 });
 
-/** Saves a memory, and returns synchronous_commit in the session that stored it. */
-async function commitOfSave(storage: Storage, url: string): Promise<unknown> {
+/** Saves a memory, and returns a setting of the session that stored it. */
+async function settingOfSave(storage: Storage, url: string, name: string): Promise<unknown> {
   const project = await newProject({ storage });
   await createTrigger(
     url,
     'BEFORE INSERT ON memories',
-    `NEW.metadata := json_build_object('commit', current_setting('synchronous_commit'))::text;`,
+    `NEW.metadata := json_build_object('setting', current_setting('${name}'))::text;`,
   );
   await project.save(memory());
-  const [stored] = await query(url, `SELECT metadata::json ->> 'commit' AS commit FROM memories`);
-  return stored?.commit;
+  const [stored] = await query(url, `SELECT metadata::json ->> 'setting' AS setting FROM memories`);
+  return stored?.setting;
 }
 
 test('writes wait for the disk even if the database is set to synchronous_commit = off', async () => {
   const database = await newWholeDatabase();
   await query(database.url, `ALTER DATABASE ${database.name} SET synchronous_commit = off`);
   await using opened = await openInSchema({ database });
-  expect(await commitOfSave(opened.storage, database.url)).toBe('on');
+  expect(await settingOfSave(opened.storage, database.url, 'synchronous_commit')).toBe('on');
 });
 
-test('writes wait for the disk even if synchronous_commit is turned off meanwhile', async () => {
+test.each([
+  ['synchronous_commit', 'on', 'off'],
+  ['transaction_timeout', '0', '1h'],
+])('%s stays %s while the database server reloads %s', async (name, own, reloaded) => {
   await using node = await newPrimary();
   const storage = await openStorage(node.url);
   try {
-    const text = `SELECT current_setting('synchronous_commit') AS commit`;
-    expect(await query(node.url, text)).toEqual([{ commit: 'on' }]);
     await newProject({ storage });
-    await node.query('ALTER SYSTEM SET synchronous_commit = off');
+    const present = `SELECT current_setting('${name}') AS setting`;
+    // This session is also open before the reload.
+    await query(node.url, present);
+    await node.query(`ALTER SYSTEM SET ${name} = '${reloaded}'`);
     await node.query('SELECT pg_reload_conf()');
-    const isOff = async () => (await query(node.url, text))[0]?.commit === 'off';
-    await until(isOff, { what: 'the setting' });
-    expect(await commitOfSave(storage, node.url)).toBe('on');
+    const isReloaded = async () => (await query(node.url, present))[0]?.setting === reloaded;
+    await until(isReloaded, { what: 'the setting' });
+    expect(await settingOfSave(storage, node.url, name)).toBe(own);
   } finally {
     await storage.close();
   }

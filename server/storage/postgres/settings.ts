@@ -21,7 +21,7 @@ export const serviceSettings = {
 };
 
 /** Not among the settings above, because PostgreSQL 16 rejects sessions with unknown settings. */
-const turnOffTransactionTimeout = `CASE WHEN current_setting('transaction_timeout', true) <> '0'
+const turnOffTransactionTimeout = `CASE WHEN current_setting('transaction_timeout', true) IS NOT NULL
   THEN set_config('transaction_timeout', '0', false) END`;
 
 /** With `off`, acknowledged writes can be lost. `on` is set, too, so that a reload keeps it. */
