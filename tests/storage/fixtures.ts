@@ -127,6 +127,13 @@ export async function newProject(
     return items.map(({ memoryId }) => memoryId);
   };
 
+  const page = (userId = 'u', more: ListFields = {}): Promise<ListedPage<Memory>> => {
+    const { after = null, limit = 1_000, order = 'desc' } = more;
+    const filter = { ...filterOf({}), ...more.filter };
+    const wanted = { after, limit, order, filter, userId };
+    return listed(opened.storage.listMemories({ ...read(more), ...wanted }));
+  };
+
   return {
     id: projectId,
     save: (saved: NewMemory, more: ChangeFields = {}) => {
@@ -161,18 +168,9 @@ export async function newProject(
     status: (id: string, more: ReadFields = {}) => opened.storage.getStatus({ ...read(more), id }),
     statuses: (ids: string[], more: ReadFields = {}): Promise<StoredStatus[]> =>
       opened.storage.getStatuses({ ...read(more), ids }),
-    page: (userId = 'u', more: ListFields = {}): Promise<ListedPage<Memory>> => {
-      const { after = null, limit = 1_000, order = 'desc' } = more;
-      const filter = { ...filterOf({}), ...more.filter };
-      const page = { after, limit, order, filter, userId };
-      return listed(opened.storage.listMemories({ ...read(more), ...page }));
-    },
-    list: async (userId = 'u', more: ListFields = {}): Promise<Memory[]> => {
-      const filter = { ...filterOf({}), ...more.filter };
-      const bounds = { after: null, limit: 10_000, order: 'desc' as const, ...more };
-      const page = { ...read(more), ...bounds, filter, userId };
-      return (await listed<Memory>(opened.storage.listMemories(page))).items;
-    },
+    page,
+    list: async (userId = 'u', more: ListFields = {}): Promise<Memory[]> =>
+      (await page(userId, { limit: 10_000, ...more })).items,
     exportPage: (more: ReadFields & Partial<PageRange> = {}) => {
       const { after = null, limit = 10_000 } = more;
       return listed<Memory>(opened.storage.exportMemories({ ...read(more), after, limit }));

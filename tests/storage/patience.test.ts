@@ -1,9 +1,11 @@
 import { Database } from 'bun:sqlite';
-import { expect, test } from 'bun:test';
-import { copyFileSync, readdirSync } from 'node:fs';
+import { describe, expect, test } from 'bun:test';
+import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { withFolder } from '../support/folder.ts';
-import { backUp, countIn, fill, inOtherProcess, openFile, restore } from './sqlite.ts';
+import { straceMissing } from '../faults/strace.ts';
+import { temporaryFolder, withFolder } from '../support/folder.ts';
+import { until } from '../support/until.ts';
+import { backUp, countIn, fill, inOtherProcess, openFile, restore, saveMany } from './sqlite.ts';
 
 /* Opening and restoring a database that another process has open. */
 
@@ -69,4 +71,43 @@ test.concurrent.each([
   const left = readdirSync(folder.path).filter((name) => name.startsWith(basename(locked)));
   expect(left.filter((name) => /before|restoring/.test(name))).toEqual([]);
   expect(countIn(locked)).toBe(1);
+});
+
+/* A command opens the database while a restore replaces the file. */
+
+const delayMicros = 1_500_000;
+const createsKey = `
+  const admin = await openKeys(process.env.DATABASE, { create: true });
+  await admin.createKey({ name: 'late', project: 'default' });
+  await admin.close();
+`;
+
+/** Starts a command that opens the file and acquires its first SQLite lock after a delay. */
+async function startSlowCommand(path: string) {
+  const calls = `${path}.calls`;
+  const delay = `inject=fcntl:delay_enter=${delayMicros}:when=1`;
+  const traced = ['strace', '-f', '-o', calls, '-P', path, '-e', 'trace=fcntl,openat', '-e', delay];
+  const command = inOtherProcess(createsKey, { DATABASE: path }, traced);
+  await until(() => existsSync(calls) && readFileSync(calls, 'utf8').includes('fcntl('));
+  return command;
+}
+
+describe.if(straceMissing() === null)('a command that opens the database during a restore', () => {
+  test("does not write the new file's log into the old file", async () => {
+    using folder = temporaryFolder();
+    const [path, backup] = [folder.file('memory.db'), folder.file('backup.db')];
+    await fill(path, 3);
+    await backUp(path, backup);
+    await fill(path, 200);
+    const command = await startSlowCommand(path);
+    const { kept } = await restore(backup, path);
+    const server = await openFile(path);
+    await saveMany(server, 20);
+    expect(await command.exited).toBe(0);
+    await saveMany(server, 20);
+    await server.close();
+    expect(countIn(path)).toBe(43);
+    expect(countIn(kept ?? '')).toBe(203);
+    expect(countIn(kept ?? '', 'api_keys')).toBe(1);
+  });
 });
