@@ -148,6 +148,9 @@ test('a dry run reports large files, and a path that is too long for an external
 
 const records = `${event('u', 'x')}\n`.repeat(2);
 const wide = Buffer.from(`\ufeff${records}`, 'utf16le');
+const problem = (name: string, file: string) =>
+  `Error: ${name} is not UTF-8 text.\n` +
+  `Decompress it, or convert it: iconv -f <charset> -t UTF-8 ${file}\n`;
 const endpoints = [
   ...['ingest batch', 'import', 'import --from chatgpt --user u'],
   ...['ingest support', 'ingest chat', 'ingest record'],
@@ -160,12 +163,8 @@ test.each<[string, Uint8Array]>([
   // As ChatGPT exports data.
   ['ZIP', Buffer.from('PK\x03\x04\x14\0')],
   ['Latin-1', Buffer.from('"café": 1}', 'latin1')],
-  ['a record in Latin-1', Buffer.from('{"userId":"u","data":{"name":"café"}}', 'latin1')],
 ])('%s is reported once per file, and on stdin, with a hint', async (_, bytes) => {
   using folder = inFolder('encoded', { 'in.jsonl': bytes, 'in.json': bytes });
-  const problem = (name: string, file: string) =>
-    `Error: ${name} is not UTF-8 text.\n` +
-    `Decompress it, or convert it: iconv -f <charset> -t UTF-8 ${file}\n`;
   for (const file of [folder.file('in.jsonl'), folder.file('in.json')]) {
     for (const endpoint of endpoints) {
       const ran = await memory([...endpoint.split(' '), file]);
@@ -175,4 +174,12 @@ test.each<[string, Uint8Array]>([
   const stdin = new Blob([Buffer.from(bytes)]).stream();
   const ran = await memory(['save', '--user', 'u', '-'], { stdin });
   expect(ran).toMatchObject({ code: 1, stderr: problem('The input', '<file>') });
+});
+
+test('a record that is not UTF-8 is reported with a hint', async () => {
+  const text = '{"userId":"u","data":{"name":"café"}}';
+  using folder = inFolder('record', { 'in.json': Buffer.from(text, 'latin1') });
+  const file = folder.file('in.json');
+  const stderr = problem(file, file);
+  expect(await memory(['ingest', 'record', file])).toEqual({ code: 1, stdout: '', stderr });
 });
