@@ -25,13 +25,6 @@ test.each<[name: string, read: (path: string) => Promise<unknown>]>([
   expect(bytes()).toEqual(before);
 });
 
-test('a backup replaces the partial file of a killed backup with the same process id', async () => {
-  await using opened = await openInFolder();
-  await saveMany(opened.storage, 20);
-  writeFileSync(`${opened.path}.backup.${process.pid}.partial`, 'half');
-  await backUpAll(opened.path);
-});
-
 test.each<[name: string, damage: (path: string) => void]>([
   ['cannot be read', fillMiddle],
   ['contradicts its schema', addWrongRow],

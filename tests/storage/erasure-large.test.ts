@@ -4,6 +4,7 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { memoryBytes } from '../support/process.ts';
 import { until } from '../support/until.ts';
 import { keyed, memory, type Project } from './fixtures.ts';
+import { healthy } from './health.ts';
 import { open, scrubbed } from './scrub.ts';
 
 /* Erasures in databases with large documents. */
@@ -47,7 +48,7 @@ test.concurrent('an erasure that fails after its first part can be repeated unde
     renameSync(project.path, `${project.path}.away`);
     failure = await failed;
     renameSync(`${project.path}.away`, project.path);
-    await until(async () => (await project.opened.storage.health()).fault === null);
+    await healthy(project.opened.storage);
   }
   const message = 'the database failed and the write is incomplete; retry to complete it';
   expect(failure).toMatchObject({ code: 'unavailable', message });

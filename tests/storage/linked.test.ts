@@ -13,6 +13,7 @@ import { canMountTmpfs, sh } from '../faults/mounts.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
+import { healthy } from './health.ts';
 import {
   backUp,
   countIn,
@@ -46,7 +47,7 @@ test('writes are rejected while a link is in the place of the open file', async 
   expect(fault).toContain(`${path} was replaced`);
   expect((await rejectionOf(saveOne(storage))).message).toContain('nothing was stored');
   renameSync(target, path);
-  await until(async () => (await storage.health()).fault === null);
+  await healthy(storage);
   await saveOne(storage);
 });
 

@@ -5,12 +5,15 @@ import { proxyTo } from '../support/tcp-proxy.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import { keyed, memory, newKey, newProject, record } from './fixtures.ts';
+import { healthy } from './health.ts';
 
 /* Writes and reads during faults of the database or of the connection to it. */
 
 // One test terminates all writer sessions of the database, so no other file may share it.
 const database = await newWholeDatabase();
 afterAll(database.drop);
+
+const unknown = { code: 'internal', message: expect.stringContaining('the outcome is unknown') };
 
 /** Opens a storage through a proxy. Most of the tests wait, so they run concurrently. */
 async function setUp() {
@@ -42,10 +45,7 @@ describe('a connection that is lost after COMMIT was sent', () => {
       const given = memory({ content: 'the answer is lost' });
       proxy.loseCommitAfter('the answer is lost');
       const failed = project.save(given, { idempotency });
-      expect(await rejectionOf(failed)).toMatchObject({
-        code: 'internal',
-        message: expect.stringContaining('the outcome is unknown'),
-      });
+      expect(await rejectionOf(failed)).toMatchObject(unknown);
       const again = await project.save(memory({ content: 'the answer is lost' }), { idempotency });
       expect(await project.list()).toHaveLength(2);
       isReplayed = again.replayed;
@@ -63,7 +63,7 @@ describe('a connection that is lost after COMMIT was sent', () => {
     const idempotency = keyed('lost update');
     proxy.loseCommitAfter('newer text');
     const failed = project.update(given.id, { content: 'newer text' }, { idempotency });
-    expect(await rejectionOf(failed)).toMatchObject({ code: 'internal' });
+    expect(await rejectionOf(failed)).toMatchObject(unknown);
     await project.update(given.id, { content: 'newer text' }, { idempotency });
     expect(await project.get(given.id)).toMatchObject({ content: 'newer text', version: 3 });
   });
@@ -75,10 +75,7 @@ test.concurrent('creating a key has an unknown outcome if its connection is lost
   await storage.createKey(newKey({ id: 'kept' }));
   const lost = newKey({ id: 'lost' });
   proxy.loseCommitAfter(lost.hash);
-  expect(await rejectionOf(storage.createKey(lost))).toMatchObject({
-    code: 'internal',
-    message: expect.stringContaining('the outcome is unknown'),
-  });
+  expect(await rejectionOf(storage.createKey(lost))).toMatchObject(unknown);
   expect((await storage.listKeys()).map(({ id }) => id)).toEqual(['kept', 'lost']);
 });
 
@@ -95,7 +92,7 @@ test.concurrent('a write whose connection is lost before COMMIT stores nothing a
 
 test.concurrent('writes are unavailable while the database refuses connections', async () => {
   await using context = await setUp();
-  const { fault, project, proxy } = context;
+  const { fault, project, proxy, storage } = context;
   proxy.refuse();
   const unavailable = { code: 'unavailable', retryAfterSeconds: expect.any(Number) };
   await until(fault, { what: 'a fault' });
@@ -103,14 +100,14 @@ test.concurrent('writes are unavailable while the database refuses connections',
   expect(await rejectionOf(project.accept([record()]))).toMatchObject(unavailable);
   expect(await rejectionOf(project.get('mem_none'))).toMatchObject(unavailable);
   proxy.heal();
-  await until(async () => (await fault()) === null, { what: 'the end of the fault' });
+  await healthy(storage);
   await project.save(memory());
   expect(await project.list()).toHaveLength(1);
 });
 
 test.concurrent('a database that stops responding is reported within three seconds, and no write waits', async () => {
   await using context = await setUp();
-  const { fault, project, proxy } = context;
+  const { fault, project, proxy, storage } = context;
   // In the second round, the probe's connection is open.
   for (let round = 1; round <= 2; round += 1) {
     const begun = performance.now();
@@ -121,7 +118,7 @@ test.concurrent('a database that stops responding is reported within three secon
     expect(await rejectionOf(project.save(memory()))).toMatchObject({ code: 'unavailable' });
     expect(performance.now() - asked).toBeLessThan(500);
     proxy.heal();
-    await until(async () => (await fault()) === null, { what: 'the end of the fault' });
+    await healthy(storage);
   }
 });
 
@@ -194,7 +191,7 @@ test('the termination of an idle session does not fail a write', async () => {
 
 test('writes are unavailable while the disk of the database server is full, and reads continue', async () => {
   await using context = await setUp();
-  const { fault, project } = context;
+  const { fault, project, storage } = context;
   const given = memory();
   await project.save(given);
   // A sequence also counts the probes that fail.
@@ -222,7 +219,7 @@ test('writes are unavailable while the disk of the database server is full, and 
   expect(await rejectionOf(project.save(memory()))).toMatchObject(refused);
   expect(await project.get(given.id)).toMatchObject(given);
   for (const restore of restores) await restore();
-  await until(async () => (await fault()) === null, { what: 'the end of the fault' });
+  await healthy(storage);
   await project.save(memory());
   expect(await project.list()).toHaveLength(2);
 });

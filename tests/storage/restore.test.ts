@@ -155,19 +155,15 @@ test('a backup that fails leaves no file behind', async () => {
 
 test('a backup removes the partial files of killed backups, but not those of running ones', async () => {
   const target = folder.file('copy.db');
-  const ended = Bun.spawnSync(['true']).pid;
-  const [orphan, running] = [`${target}.${ended}.partial`, `${target}.${process.ppid}.partial`];
-  for (const name of [orphan, `${orphan}-journal`, running]) writeFileSync(name, 'half');
-  await backUp(path, target);
-  const left = readdirSync(folder.path).filter((name) => name.includes('.partial'));
-  expect(left).toEqual([basename(running)]);
-});
-
-test('a backup does not signal the process of a running backup', async () => {
-  const target = folder.file('copy.db');
   const running = Bun.spawn(['sleep', '60']);
-  writeFileSync(`${target}.${running.pid}.partial`, 'half');
-  await backUp(path, target);
+  const partOf = (pid: number) => `${target}.${pid}.partial`;
+  const orphans = [partOf(process.pid), partOf(Bun.spawnSync(['true']).pid)];
+  const parts = [...orphans, `${orphans[1]}-journal`, partOf(running.pid)];
+  for (const name of parts) writeFileSync(name, 'half');
+  expect((await backUp(path, target)).memories).toBe(3);
+  expect(countIn(target)).toBe(3);
+  const left = readdirSync(folder.path).filter((name) => name.includes('.partial'));
+  expect(left).toEqual([basename(partOf(running.pid))]);
   running.kill('SIGTERM');
   await running.exited;
   // A signal from the backup would have ended the process first.
