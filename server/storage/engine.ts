@@ -48,10 +48,10 @@ export type Dialect = {
   /** Whether a running task was claimed by a process that no longer runs, given the present one. */
   hasOtherOwner(owner: string): string;
   /**
-   * The time by which leases end, in ms: the present time as the caller passes it, or that of a
-   * database which several servers share.
+   * The time by which leases end and expired memories are deleted, in ms: the present time as the
+   * caller passes it, or that of a database which several servers share.
    */
-  leaseClock(now: string): string;
+  sharedClock(now: string): string;
   /** Ends a SELECT, so that other transactions change its rows only after this one has ended. */
   forShare: string;
   /** The service's uptime on this database; see the table `maintenance`. */

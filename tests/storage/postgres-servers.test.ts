@@ -152,6 +152,15 @@ test('one server at a time cleans up and advances the uptime, until it stops or 
   await second.close();
 });
 
+test('a server whose clock is ahead deletes no memory before it expires', async () => {
+  const now = Date.now();
+  const given = memory({ expiresAt: now + 3_600_000 });
+  await project.save(given);
+  const ahead = { now: now + 7_200_000, elapsedMs: 0 };
+  expect(await opened.storage.maintain(ahead)).toMatchObject({ expiredMemories: 0 });
+  expect(await project.get(given.id)).toMatchObject({ id: given.id });
+});
+
 test('a memory whose expiry is removed during the cleanup is kept', async () => {
   const given = memory({ expiresAt: 2_000 });
   await project.save(given);

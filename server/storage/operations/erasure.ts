@@ -133,14 +133,19 @@ const ofMemories = (ids: string) =>
 const deleteTasks = overIds(3, (ids) => `DELETE FROM tasks ${ofMemories(ids)}`);
 const deleteVectors = overIds(3, (ids) => `DELETE FROM vectors ${ofMemories(ids)}`);
 
-/** Deletes at most `limit` memories that have expired by `now`. */
+/**
+ * Deletes at most `limit` memories that have expired by `now`. Of several servers, one whose clock
+ * is ahead deletes none early.
+ */
 export async function removeExpired(
   tx: WriteTx,
   { now, limit }: { now: number; limit: number },
 ): Promise<{ removed: number; more: boolean }> {
   const found = await tx.all<Removed & UserRef>(
     `SELECT project_id AS "projectId", user_id AS "userId", id, bytes, last_change AS change
-     FROM memories WHERE expires_at <= CAST($1 AS bigint) ORDER BY expires_at LIMIT CAST($2 AS bigint)`,
+     FROM memories
+     WHERE expires_at <= CAST($1 AS bigint) AND expires_at <= ${tx.dialect.sharedClock('$1')}
+     ORDER BY expires_at LIMIT CAST($2 AS bigint)`,
     [now, limit],
   );
   const rows = firstBytes(found, bytesPerPart);

@@ -107,7 +107,7 @@ export function settleTask(
 function isDue({ dialect }: Tx, now: string, horizon: string): string {
   return `(CASE WHEN state = 'waiting' THEN attempts = 0 OR run_at <= CAST(${now} AS bigint)
       OR run_at > CAST(${horizon} AS bigint) END
-    OR CASE WHEN state = 'running' THEN leased_until END <= ${dialect.leaseClock(now)})`;
+    OR CASE WHEN state = 'running' THEN leased_until END <= ${dialect.sharedClock(now)})`;
 }
 
 /** The maximum number of attempts if other servers claim all the tasks first. */
@@ -141,7 +141,7 @@ export const claimTasks: WriteOperation<Claim, Task[]> = {
 async function claim(tx: Tx, due: Due[], { owner, now, leaseMs, horizon }: Claim): Promise<Task[]> {
   const text = `UPDATE tasks SET state = 'running', attempts = attempts + 1,
       lease_token = lease_token + 1, lease_owner = CAST($6 AS text),
-      leased_until = ${tx.dialect.leaseClock('$7')} + CAST($8 AS bigint)
+      leased_until = ${tx.dialect.sharedClock('$7')} + CAST($8 AS bigint)
     WHERE ${isTask} AND lease_token = CAST($5 AS bigint) AND ${isDue(tx, '$7', '$9')}`;
   const claimed = await Promise.all(
     due.map((task) => tx.run(text, [...leaseOf(task), owner, now, leaseMs, horizon])),
@@ -171,7 +171,7 @@ function readDue(tx: Tx, { now, horizon, limit }: Claim): Promise<Due[]> {
 /** Extends leases that have not ended. */
 export const renewLeases: WriteOperation<{ leases: Lease[]; leaseMs: number }, void> = {
   async run(tx, { leases, leaseMs }) {
-    const now = tx.dialect.leaseClock('$6');
+    const now = tx.dialect.sharedClock('$6');
     const text = `UPDATE tasks SET leased_until = ${now} + CAST($7 AS bigint)
       WHERE ${isLeased} AND leased_until > ${now}`;
     await Promise.all(leases.map((lease) => tx.run(text, [...leaseOf(lease), 0, leaseMs])));
@@ -248,7 +248,7 @@ export const recoverTasks: WriteOperation<{ owner: string; now: number }, number
     tx.run(
       `UPDATE tasks SET state = 'waiting', lease_owner = NULL
        WHERE run_at IS NOT NULL AND state = 'running'
-         AND (${tx.dialect.hasOtherOwner('$1')} OR leased_until <= ${tx.dialect.leaseClock('$2')})`,
+         AND (${tx.dialect.hasOtherOwner('$1')} OR leased_until <= ${tx.dialect.sharedClock('$2')})`,
       [owner, now],
     ),
 };

@@ -19,7 +19,7 @@ export const dialect: Dialect = {
   contains: (text, part) => `position(${part} IN ${text}) > 0`,
   // A server does not know which other servers are running. It waits until their leases end.
   hasOtherOwner: unused,
-  leaseClock: (now) => `(${milliseconds} + 0 * CAST(${now} AS bigint))`,
+  sharedClock: (now) => `(${milliseconds} + 0 * CAST(${now} AS bigint))`,
   lockIds: null,
   memoriesById: '',
   // With a join, a plan for one memory and no tasks would read all of the user's tasks for each

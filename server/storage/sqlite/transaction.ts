@@ -14,7 +14,7 @@ import { notStored } from './errors.ts';
 
 const dialect: Dialect = {
   contains: (text, part) => `instr(${text}, ${part}) > 0`,
-  leaseClock: (now) => `CAST(${now} AS bigint)`,
+  sharedClock: (now) => `CAST(${now} AS bigint)`,
   hasOtherOwner: (owner) => `lease_owner IS NOT ${owner}`,
   lockIds: null,
   memoriesById: 'INDEXED BY memories_by_id',
