@@ -10,6 +10,7 @@ import { importable } from '../support/writes.ts';
 const server = await withProject();
 
 const list = '/v1/memories?userId=ada';
+const ofBen = '/v1/memories?userId=ben';
 const filters = 'type=event&source=even&metadata[third]=true&metadata[plan]=pro';
 const filtered = `${list}&${filters}`;
 const reversed = filters.split('&').reverse().join('&');
@@ -18,7 +19,7 @@ const lists: [first: string, same: string[], others: string[]][] = [
   [
     list,
     [`${list}&order=desc`],
-    ['/v1/memories?userId=ben', `${list}&order=asc`, '/v1/export?userId=ada', '/v1/users?'],
+    [ofBen, `${list}&order=asc`, '/v1/export?userId=ada', '/v1/users?'],
   ],
   [
     `${list}&from=2026-05-01`,

@@ -46,9 +46,8 @@ test('a healthy server reports a warning from its storage and logs it once', asy
   const { client } = server;
   await client.save({ userId: 'u', content: 'x' });
   await client.deleteAll({ userId: 'u' });
-  const { status, message } = await until(() => client.health(), {
-    fits: (state) => state.message !== undefined,
-  });
+  const fits = (state: { message?: string }) => state.message !== undefined;
+  const { status, message } = await until(() => client.health(), { fits });
   expect(status).toBe('ok');
   expect(message).toContain('could not be synced to the disk');
   const entries = lines.map((line) => JSON.parse(line) as { level: string; message: string });

@@ -105,9 +105,8 @@ test('a database that cannot be reached is reported as 503, and logged once', as
   await using running = await startBehindProxy();
   const { own, proxy, lines, state } = running;
   proxy.refuse();
-  const { message = '' } = await until(state, {
-    fits: (found) => found.message?.includes('cannot be reached') === true,
-  });
+  const fits = (found: Health) => found.message?.includes('cannot be reached') === true;
+  const { message = '' } = await until(state, { fits });
   expect(await state()).toMatchObject({ status: 'failing', message, pending: 0 });
   expect((await readMetrics(own)).values.get('memory_healthy')).toBe(0);
   const logged = lines.filter((line) => JSON.parse(line).message === message);

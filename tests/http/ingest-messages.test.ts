@@ -32,25 +32,20 @@ const ofOpenAi = {
   ...{ role, content: 'Hello!', refusal: null, audio: null, function_call: null, tool_calls: null },
   annotations: [{ type: 'url_citation', url_citation }],
 };
-const [one, two] = [
-  { type: 'text', text: 'one' },
-  { type: 'output_text', text: 'two' },
-];
+const one = { type: 'text', text: 'one' };
+const two = { type: 'output_text', text: 'two' };
 const noText = [{ type: 'text', text: '' }, image, { type: 'text' }];
 const use = [{ type: 'tool_use', id: 't', name: 'search', input: {} }];
 const calledAll = ['search', 'shell', 'lookup', 'unknown'].map((name) => `\n[tool call: ${name}]`);
 
 const hi = { role, content: 'Hi' };
+const time = '2019-05-08T13:56:07.250Z';
 const forms: [name: string, message: object, content: string][] = [
   ['of an author with a role', { ...hi, author: 'Ana' }, 'Ana: Hi'],
   ['of an empty author', { ...hi, author: '', name: 'Ana' }, 'assistant: Hi'],
   ['of nobody', { author: '', role: '', name: 'Ana', content: 'Hi' }, 'unknown: Hi'],
   ['of an empty name', { ...hi, name: '', tool_call_id: '' }, 'assistant: Hi'],
-  [
-    'dated by the millisecond',
-    { ...hi, timestamp: '2019-05-08T13:56:07.250Z' },
-    '[2019-05-08T13:56:07.250Z] assistant: Hi',
-  ],
+  ['dated by the millisecond', { ...hi, timestamp: time }, `[${time}] assistant: Hi`],
   ['of 1970', { ...hi, timestamp: 0 }, '[1970-01-01T00:00:00Z] assistant: Hi'],
   ['of 1969', { ...hi, timestamp: -1 }, '[1969-12-31T23:59:59.999Z] assistant: Hi'],
   ['several parts', { role, content: [one, image, two] }, 'assistant: one\n[image_url]\ntwo'],

@@ -32,10 +32,8 @@ const strangers: [kind: string, as: TestServer][] = [
 describe.each(strangers)('for a key %s', (_, as) => {
   test.each(byId)('%s finds no memory, whatever else the request has', async (name) => {
     const target = await newTarget(server);
-    const { memoryId } = await server.client.ingest.document({
-      userId: target.userId,
-      data: { text: target.text },
-    });
+    const { userId, text } = target;
+    const { memoryId } = await server.client.ingest.document({ userId, data: { text } });
     await server.client.waitUntilComplete(memoryId);
     const { method, path } = operations[name];
     const bodies =

@@ -64,10 +64,8 @@ test('after kills during the backlog, all memories have the vectors of their pre
     await target.kill();
     await target.start();
   }
-  await until(() => embedded(target.path) === kills * memories, {
-    what: 'the end of the backlog',
-    timeoutMs: 240_000,
-  });
+  const end = { what: 'the end of the backlog', timeoutMs: 240_000 };
+  await until(() => embedded(target.path) === kills * memories, end);
   const wrong = readRows(target.path).filter(({ hash, ...memory }) => {
     return hash !== hashOf(textsToEmbed(memory));
   });

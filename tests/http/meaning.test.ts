@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { MemoryClient, type SearchQuery } from '../../sdk/index.ts';
+import { type Health, MemoryClient, type SearchQuery } from '../../sdk/index.ts';
 import { connectTo } from '../mcp/connect.ts';
 import { searchByMeaning } from '../support/meaning.ts';
 import { withProject, withServer } from '../support/server.ts';
@@ -154,9 +154,8 @@ describe('with the built-in model', async () => {
 
   test('/health shows the model, and that all memories have been embedded', async () => {
     await server.client.ingest.document({ userId: 'doc', data: { text: 'A handbook' } });
-    const { embeddings } = await until(() => server.client.health(), {
-      fits: (health) => health.embeddings.pending === 0,
-    });
+    const fits = (health: Health) => health.embeddings.pending === 0;
+    const { embeddings } = await until(() => server.client.health(), { fits });
     expect(embeddings).toEqual({ model: 'all-MiniLM-L6-v2', pending: 0 });
   });
 });

@@ -95,10 +95,8 @@ describe('a counter counts', () => {
 
 test('with a model, searches by meaning and embedded memories are counted', async () => {
   await using endpoint = startEndpoint();
-  await using own = await startTestServer({
-    MEMORY_EMBEDDINGS: endpoint.url,
-    MEMORY_EMBEDDINGS_MODEL: 'first "quoted" \\',
-  });
+  const model = { MEMORY_EMBEDDINGS_MODEL: 'first "quoted" \\' };
+  await using own = await startTestServer({ MEMORY_EMBEDDINGS: endpoint.url, ...model });
   const build = String.raw`memory_build_info{version="${version}",storage="${backend}",model="first \"quoted\" \\"}`;
   const before = await readMetrics(own);
   expect(before.get(build)).toBe(1);
@@ -230,11 +228,8 @@ describe('the format', () => {
   test.skipIf(promtool === null)('satisfies promtool (skipped unless installed)', async () => {
     await save(server, 'u');
     const text = await (await fetch(`${server.url}/metrics`)).text();
-    const check = Bun.spawn(['promtool', 'check', 'metrics'], {
-      stdin: new Blob([text]),
-      stdout: 'pipe',
-      stderr: 'pipe',
-    });
+    const pipes = { stdin: new Blob([text]), stdout: 'pipe', stderr: 'pipe' } as const;
+    const check = Bun.spawn(['promtool', 'check', 'metrics'], pipes);
     const said = (await check.stdout.text()) + (await check.stderr.text());
     expect({ said, code: await check.exited }).toEqual({ said: '', code: 0 });
   });

@@ -9,10 +9,8 @@ import { withServer } from '../support/server.ts';
 
 const requests = 50;
 const maxBodyBytes = 1_024;
-const server = await withServer({
-  MEMORY_RATE_LIMIT: `${requests}/3600`,
-  MEMORY_MAX_BODY_BYTES: String(maxBodyBytes),
-});
+const limits = { MEMORY_RATE_LIMIT: `${requests}/3600`, MEMORY_MAX_BODY_BYTES: `${maxBodyBytes}` };
+const server = await withServer(limits);
 const known = `/v1/memories/${(await save(server, 'known')).id}`;
 const missing = '/v1/memories/mem_0199c2a4f1e87c3d9b5e6a7f80912b3c';
 const spentKey = await server.createKey('spent');

@@ -63,9 +63,8 @@ test('each setting that does not exist causes a warning at the start', async () 
     ([name, words]) => `${name} is not a setting and has no effect; ${words}`,
   );
   const unused = { MEMORY_EMBEDDINGS_MODEL: 'bge-m3', MEMORY_EMBEDDINGS_KEY: 'secret' };
-  const models = Object.keys(unused).map(
-    (name) => `${name} has no effect unless MEMORY_EMBEDDINGS is a URL`,
-  );
+  const only = 'has no effect unless MEMORY_EMBEDDINGS is a URL';
+  const models = Object.keys(unused).map((name) => `${name} ${only}`);
   expect(await warningsAtStart({ ...settings, ...unused })).toEqual([...warnings, ...models]);
 });
 

@@ -30,7 +30,7 @@ const cases: [name: string, Sent, Expected][] = [
 ];
 
 /** A header of the response, by its status. */
-const headersOf: Record<number, [name: string, value: string]> = {
+const headersOf: Record<number, string[]> = {
   401: ['www-authenticate', 'Bearer'],
   405: ['allow', 'POST'],
 };
@@ -46,7 +46,7 @@ describe('errors before a tool runs', () => {
     expect(await response.json()).toEqual({ jsonrpc: '2.0', id, error: rpcError });
     expect(response.status).toBe(status);
     expect(response.headers.get('content-type')).toBe('application/json');
-    const [name, value] = headersOf[status] ?? ['cache-control', 'no-store'];
+    const [name = '', value = ''] = headersOf[status] ?? ['cache-control', 'no-store'];
     expect(response.headers.get(name)).toBe(value);
   });
 

@@ -161,9 +161,8 @@ describe('on a server that logs and limits the requests of a key', async () => {
     await send(limited, 'POST', '/v1/memories', { body, headers: key });
     const save = call('save_memory', { content: 'Prefers dark mode at night' });
     const { json } = await post('/mcp/users/u', save, key, limited);
-    expect(json.result).toEqual({
-      content: [{ type: 'text', text: expect.stringMatching(/^Saved: mem_\w+$/) }],
-    });
+    const text = expect.stringMatching(/^Saved: mem_\w+$/);
+    expect(json.result).toEqual({ content: [{ type: 'text', text }] });
     // The error tells the client to wait; the tool itself did not fail.
     expect(failures()).toEqual([]);
   });

@@ -27,9 +27,8 @@ async function answerOf(args: string[], message: object, env: Record<string, str
   };
   const around = { stdin: input.readable, onOutput, env };
   const running = memory(['mcp', '--user', 'u', ...args], around);
-  void writer.write(
-    Buffer.from(`${hello}\n${JSON.stringify({ jsonrpc: '2.0', id: 2, ...message })}\n`),
-  );
+  const sent = JSON.stringify({ jsonrpc: '2.0', id: 2, ...message });
+  void writer.write(Buffer.from(`${hello}\n${sent}\n`));
   const { code, stderr } = await running;
   expect(code).toBe(0);
   return { answer: stdout.split('\n')[1] ?? '', stderr };

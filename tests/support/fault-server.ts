@@ -72,11 +72,8 @@ export function text(status: number, body: string, headers: Record<string, strin
 }
 
 export function json(status: number, body: unknown, headers: Record<string, string> = {}): Reply {
-  return text(status, JSON.stringify(body), {
-    'Content-Type': 'application/json',
-    'X-Request-Id': 'req_1',
-    ...headers,
-  });
+  const usual = { 'Content-Type': 'application/json', 'X-Request-Id': 'req_1' };
+  return text(status, JSON.stringify(body), { ...usual, ...headers });
 }
 
 /** An error response in the service's format. */

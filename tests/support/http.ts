@@ -57,8 +57,6 @@ function expectUsualHeaders(headers: Headers): void {
   expect(headers.get('x-content-type-options')).toBe('nosniff');
 }
 
-const something = /\S/;
-
 /** Expects an error in the common format, with details only if `field` is given. */
 export function expectError(
   answer: Answer | null,
@@ -67,12 +65,9 @@ export function expectError(
   field?: string,
 ): void {
   if (answer === null) throw new Error('the connection closed without a response');
-  const shape = {
-    error: code,
-    message: expect.stringMatching(something),
-    requestId: answer.headers.get('x-request-id'),
-  };
-  const named = { field, message: expect.stringMatching(something) };
+  const message = expect.stringMatching(/\S/);
+  const shape = { error: code, message, requestId: answer.headers.get('x-request-id') };
+  const named = { field, message };
   const details = expect.arrayContaining([named]);
   expect(answer.body).toEqual(field === undefined ? shape : { ...shape, details });
   expect(answer.status).toBe(status);

@@ -10,12 +10,8 @@ const rejected = { code: 'unauthorized', message: 'the API key is unknown, expir
 
 type Use = { id: string; at: number };
 
-const key: StoredKey = {
-  ...newKey({ id: 'key_1' }),
-  projectId: 1,
-  lastUsedAt: null,
-  revokedAt: null,
-};
+const unused = { projectId: 1, lastUsedAt: null, revokedAt: null };
+const key: StoredKey = { ...newKey({ id: 'key_1' }), ...unused };
 
 /**
  * An authenticator whose storage returns `stored` for every key. `time.ms` is the time of both

@@ -21,11 +21,9 @@ const closed: Connection = { ...common, session: lost, run: lost, isOpen: () => 
 function openWith(answer: (command: string) => string): Connection {
   const run: Connection['run'] = async (statements) => statements.map(() => []);
   const settle: Session['settle'] = async (statements) =>
-    statements.map(({ text }) => ({
-      rows: [],
-      command: answer(text.split(' ')[0] ?? ''),
-      count: 1,
-    }));
+    statements.map(({ text }) => {
+      return { rows: [], command: answer(text.split(' ')[0] ?? ''), count: 1 };
+    });
   const session = async () => ({ hasCitus: false, settle, run, end() {} });
   return { ...common, session, run, isOpen: () => true };
 }
@@ -155,10 +153,8 @@ test('a write that fails after it has changed rows is rolled back, and not those
     return queue.run({ ...alone, users: [user], work });
   };
   const failing = insertAnd('one', () => Promise.reject(new Error('rejected')));
-  const [error, stored] = await Promise.all([
-    rejectionOf(failing),
-    insertAnd('two', async () => 'stored'),
-  ]);
+  const other = insertAnd('two', async () => 'stored');
+  const [error, stored] = await Promise.all([rejectionOf(failing), other]);
   expect([error.message, stored]).toEqual(['rejected', 'stored']);
   // Together, and then each alone.
   expect(commands.join(' ')).toBe('BEGIN ROLLBACK BEGIN ROLLBACK BEGIN COMMIT');
