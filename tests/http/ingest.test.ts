@@ -159,16 +159,13 @@ describe('the content of an ingested memory', () => {
   });
 });
 
-test.each(endpoints)(
-  'POST %s (%s) creates no memory if the record has expired',
-  async (...given) => {
-    const [path, , body] = given;
-    const sent = { ...body, expiresAt: '2020-01-01', userId: newUser() };
-    const { memoryId } = await ingest(server, path, sent);
-    expect((await ask(server, 'GET', `/v1/memories/${memoryId}`)).status).toBe(404);
-    expect((await getPage(server, sent.userId)).items).toEqual([]);
-  },
-);
+test.each(endpoints)('POST %s (%s) stores no expired record', async (...given) => {
+  const [path, , body] = given;
+  const sent = { ...body, expiresAt: '2020-01-01', userId: newUser() };
+  const { memoryId } = await ingest(server, path, sent);
+  expect((await ask(server, 'GET', `/v1/memories/${memoryId}`)).status).toBe(404);
+  expect((await getPage(server, sent.userId)).items).toEqual([]);
+});
 
 const messageAt = (timestamp: string | number, content = 'Hi') => ({ content, timestamp });
 const late = ['2019-05-09', Date.parse('2019-05-10'), '2019-05-08'].map((at) => messageAt(at));

@@ -42,13 +42,10 @@ describe('a project-wide key', () => {
     expect(answer.status).toBeWithin(200, 300);
   });
 
-  test.each(byUser.filter((name) => name !== 'export'))(
-    'must name the user for %s',
-    async (name) => {
-      const answer = await perform(server, name, { ...(await newTarget(server)), userId: null });
-      expectError(answer, 400, 'invalid_request', 'userId');
-    },
-  );
+  test.each(byUser.filter((name) => name !== 'export'))('must name a user: %s', async (name) => {
+    const answer = await perform(server, name, { ...(await newTarget(server)), userId: null });
+    expectError(answer, 400, 'invalid_request', 'userId');
+  });
 });
 
 describe('a read-only key', () => {

@@ -82,29 +82,26 @@ describe('a used key is rejected with idempotency_key_reused', () => {
 });
 
 describe('an error does not use up its key', () => {
-  test.each(writesWithBody)(
-    '400 or 415, before and after the correct request: %s',
-    async (_, make) => {
-      const { userId, request } = await prepare(server, make);
-      const { path, body } = request;
-      const expectErrors = async () => {
-        const before = await completeMemories(server, userId);
-        const field = await sendKeyed(server, { ...request, body: { ...body, nope: 1 } }, userId);
-        expectInvalid(field, 'nope');
-        expect(markOf(field)).toBeNull();
-        const query = await sendKeyed(server, { ...request, path: `${path}?nope=1` }, userId);
-        expectInvalid(query, 'nope');
-        const text = await sendKeyed(server, request, userId, { 'content-type': 'text/plain' });
-        expectError(text, 415, 'unsupported_media_type');
-        expect(await completeMemories(server, userId)).toEqual(before);
-      };
-      await expectErrors();
-      const answer = await sendKeyed(server, request, userId);
-      expect([markOf(answer), answer.status < 300]).toEqual(['created', true]);
-      await expectErrors();
-      expect(markOf(await sendKeyed(server, request, userId))).toBe('replayed');
-    },
-  );
+  test.each(writesWithBody)('400 or 415, before and after a success: %s', async (_, make) => {
+    const { userId, request } = await prepare(server, make);
+    const { path, body } = request;
+    const expectErrors = async () => {
+      const before = await completeMemories(server, userId);
+      const field = await sendKeyed(server, { ...request, body: { ...body, nope: 1 } }, userId);
+      expectInvalid(field, 'nope');
+      expect(markOf(field)).toBeNull();
+      const query = await sendKeyed(server, { ...request, path: `${path}?nope=1` }, userId);
+      expectInvalid(query, 'nope');
+      const text = await sendKeyed(server, request, userId, { 'content-type': 'text/plain' });
+      expectError(text, 415, 'unsupported_media_type');
+      expect(await completeMemories(server, userId)).toEqual(before);
+    };
+    await expectErrors();
+    const answer = await sendKeyed(server, request, userId);
+    expect([markOf(answer), answer.status < 300]).toEqual(['created', true]);
+    await expectErrors();
+    expect(markOf(await sendKeyed(server, request, userId))).toBe('replayed');
+  });
 
   test.each(writes.slice(-2))('404, then the correct id: %s', async (_, make) => {
     const { userId, request } = await prepare(server, make);

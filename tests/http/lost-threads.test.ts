@@ -37,19 +37,16 @@ async function start(thread: string) {
   };
 }
 
-test.concurrent.each(exits)(
-  'if the %s thread exits, the service ends at once',
-  async (...given) => {
-    const [name, what, because] = given;
-    await using running = await start(name);
-    const { server, reasons, breakThread } = running;
-    breakThread(name, what);
-    await until(() => reasons.length > 0, { what: 'the end' });
-    const message = `the ${name} thread exited${because}`;
-    expect(reasons).toEqual([message]);
-    expect(await server.client.health()).toMatchObject({ status: 'failing', message });
-  },
-);
+test.concurrent.each(exits)('if the %s thread exits, the service ends', async (...given) => {
+  const [name, what, because] = given;
+  await using running = await start(name);
+  const { server, reasons, breakThread } = running;
+  breakThread(name, what);
+  await until(() => reasons.length > 0, { what: 'the end' });
+  const message = `the ${name} thread exited${because}`;
+  expect(reasons).toEqual([message]);
+  expect(await server.client.health()).toMatchObject({ status: 'failing', message });
+});
 
 test.concurrent('if a thread hangs, /health fails, and then the service ends', async () => {
   await using running = await start('tasks');

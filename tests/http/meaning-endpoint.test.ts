@@ -159,27 +159,24 @@ test('the texts of many memories are sent in few requests', async () => {
   expect(requests.length).toBeLessThan(10);
 });
 
-test.each([400, 413, 422, 500])(
-  'a text that the endpoint rejects with %i has no vector',
-  async (status) => {
-    const userId = newUser();
-    endpoint.fault = ({ input }) =>
-      input.some((text) => text.includes('endless')) ? new Response(null, { status }) : null;
-    const data = { text: `${'endless '.repeat(120)}\n\nShe must avoid all nuts` };
-    const accepted = await server.client.ingest.document({ userId, data });
-    await server.client.waitUntilComplete(accepted.memoryId);
-    const { id } = await server.client.save({ userId, content });
-    const { items } = await embedded(userId, 'what should she avoid?');
-    expect(items.map((one) => one.id).sort()).toEqual([accepted.memoryId, id].sort());
-    // The rejected question does not turn off other searches by meaning.
-    const query = `an endless question, ${status}`;
-    expect((await server.client.search({ userId, query })).meaning).toBe('off');
-    const alone = await rejectionOf(server.client.search({ userId, query, mode: 'meaning' }));
-    expect(alone).toMatchObject({ status: 400, message: expect.stringContaining('rejects it') });
-    const next = await server.client.search({ userId, query: `which food, ${status}?` });
-    expect(next.meaning).toBe('used');
-  },
-);
+test.each([400, 413, 422, 500])('a text rejected with %i has no vector', async (status) => {
+  const userId = newUser();
+  endpoint.fault = ({ input }) =>
+    input.some((text) => text.includes('endless')) ? new Response(null, { status }) : null;
+  const data = { text: `${'endless '.repeat(120)}\n\nShe must avoid all nuts` };
+  const accepted = await server.client.ingest.document({ userId, data });
+  await server.client.waitUntilComplete(accepted.memoryId);
+  const { id } = await server.client.save({ userId, content });
+  const { items } = await embedded(userId, 'what should she avoid?');
+  expect(items.map((one) => one.id).sort()).toEqual([accepted.memoryId, id].sort());
+  // The rejected question does not turn off other searches by meaning.
+  const query = `an endless question, ${status}`;
+  expect((await server.client.search({ userId, query })).meaning).toBe('off');
+  const alone = await rejectionOf(server.client.search({ userId, query, mode: 'meaning' }));
+  expect(alone).toMatchObject({ status: 400, message: expect.stringContaining('rejects it') });
+  const next = await server.client.search({ userId, query: `which food, ${status}?` });
+  expect(next.meaning).toBe('used');
+});
 
 test('what was embedded before the endpoint refused more requests is kept', async () => {
   const perRun = 3;

@@ -50,20 +50,17 @@ describe('errors before a tool runs', () => {
     expect(response.headers.get(name)).toBe(value);
   });
 
-  test.each(['1e400', '9007199254740993'])(
-    'the number %s, which a double cannot hold',
-    async (n) => {
-      const headers = { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' };
-      const message = JSON.stringify(call('save_memory', { content: 'x', metadata: { n: 0 } }));
-      const init = { method: 'POST', headers, body: message.replace('"n":0', `"n":${n}`) };
-      const response = await fetch(`${server.url}/mcp/users/exact`, init);
-      expect(response.status).toBe(400);
-      expect(await response.json()).toMatchObject({
-        error: { code: -32_600, message: expect.stringContaining('use a string') },
-      });
-      expect((await server.client.list({ userId: 'exact' })).items).toEqual([]);
-    },
-  );
+  test.each(['1e400', '9007199254740993'])('the number %s, too large for a double', async (n) => {
+    const headers = { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' };
+    const message = JSON.stringify(call('save_memory', { content: 'x', metadata: { n: 0 } }));
+    const init = { method: 'POST', headers, body: message.replace('"n":0', `"n":${n}`) };
+    const response = await fetch(`${server.url}/mcp/users/exact`, init);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      error: { code: -32_600, message: expect.stringContaining('use a string') },
+    });
+    expect((await server.client.list({ userId: 'exact' })).items).toEqual([]);
+  });
 
   test('malformed JSON is a parse error', async () => {
     const headers = { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' };

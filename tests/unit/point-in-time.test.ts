@@ -31,10 +31,7 @@ test.each<unknown>([
   expect(sentencesOf(value)).toEqual(['must be an RFC 3339 time or a date (YYYY-MM-DD)']);
 });
 
-test.each(['0000-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z'])(
-  '%s, at the end of the range, is accepted',
-  (text) => {
-    expect(sentencesOf(text)).toEqual([]);
-    expect(pointInTimeMs(text)).toBe(Date.parse(text));
-  },
-);
+test.each(['0000-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z'])('%s is accepted', (text) => {
+  expect(sentencesOf(text)).toEqual([]);
+  expect(pointInTimeMs(text)).toBe(Date.parse(text));
+});

@@ -76,19 +76,16 @@ test('a write is rejected soon if no connection can be opened', async () => {
 test.each<[what: string, connections: Connection[], users: string[] | null]>([
   ['a write', [open, closed, closed], null],
   ['saves', [open, closed], ['one', 'two']],
-])(
-  '%s whose connection cannot be opened moves to an open connection',
-  async (_, connections, users) => {
-    const queue = queueOn(...connections);
-    const first = Promise.withResolvers<void>();
-    const stored = queue.run(writeAfter(first.promise));
-    const moved = (users ?? [null]).map((user) =>
-      queue.run({ ...quick, users: user === null ? null : [user] }),
-    );
-    first.resolve();
-    expect(new Set(await Promise.all([stored, ...moved]))).toEqual(new Set(['stored']));
-  },
-);
+])('%s whose connection cannot be opened moves to an open one', async (_, connections, users) => {
+  const queue = queueOn(...connections);
+  const first = Promise.withResolvers<void>();
+  const stored = queue.run(writeAfter(first.promise));
+  const moved = (users ?? [null]).map((user) =>
+    queue.run({ ...quick, users: user === null ? null : [user] }),
+  );
+  first.resolve();
+  expect(new Set(await Promise.all([stored, ...moved]))).toEqual(new Set(['stored']));
+});
 
 test('a save is stored after a locked save of the same user has been rejected', async () => {
   const queue = queueOn(open, open);
