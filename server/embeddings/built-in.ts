@@ -16,12 +16,12 @@ const unrelated = { mean: 0.05505, deviation: 0.08134 };
 /** A text with a larger share of unknown tokens is in a script that the model does not know. */
 const maxUnknownShare = 0.3;
 /**
- * A question's pronouns stand for the person whom most of the memories are about. Their own states
- * count negatively, because the states of the other tokens contain them, too: otherwise, "what does
- * she do?" would be near every memory that begins with "Her".
+ * These words of a question stand for the person whom most of the memories are about. Their own
+ * states count negatively, because the states of the other tokens contain them, too: otherwise,
+ * "what does she do?" would be near every memory that begins with "Her".
  */
-const pronouns = ['she', 'he', 'her', 'his', 'him', 'hers'];
-const pronounWeight = -0.5;
+const personWords = ['she', 'he', 'her', 'his', 'him', 'hers', 'user'];
+const personWeight = -0.5;
 const accented = /\p{L}*\p{M}[\p{L}\p{M}]*/gu;
 
 /** Loads the built-in model, all-MiniLM-L6-v2. It takes some 50 MB of memory. */
@@ -32,8 +32,8 @@ export async function openBuiltInModel(): Promise<EmbeddingModel> {
   const encoder = new Encoder(weights, readKernel());
   freeBytes(weights);
   const tokenizer = new WordPiece(await readFile(vocabularyPath, 'utf8'));
-  const pronounIds = new Set(pronouns.map((word) => tokenizer.idOf(word)));
-  const weightOf = (id: number) => (pronounIds.has(id) ? pronounWeight : 1);
+  const personIds = new Set(personWords.map((word) => tokenizer.idOf(word)));
+  const weightOf = (id: number) => (personIds.has(id) ? personWeight : 1);
   /** Only one text at a time can be encoded in steps. */
   let inBackground: Promise<unknown> = Promise.resolve();
   /** The calls that a search waits for. */
