@@ -89,16 +89,15 @@ describe('with the built-in model', async () => {
   test.each([
     ['is she on any medication?', 'Takes 50 mg sertraline daily', 'Her cat has kidney disease'],
     ['what car does she own?', 'Drives a 2014 Subaru Outback', 'Her daughter started kindergarten'],
-    ['what does she do for a job?', 'Works nights as a nurse', "Her manager's name is Okafor"],
     [
-      'what is the job of the user?',
-      'Works nights as a nurse',
+      'what does the user do for a living?',
+      'Works night shifts as a nurse',
       "The user's manager is called Okafor",
     ],
   ])('who the memories are about hardly counts: %s finds "%s"', async (query, content, other) => {
     const userId = crypto.randomUUID();
     for (const one of [content, other]) await server.client.save({ userId, content: one });
-    const { items } = await embeddedSearch({ userId, query });
+    const { items } = await embeddedSearch({ userId, query, mode: 'meaning' });
     expect(items[0]?.content).toBe(content);
   });
 
