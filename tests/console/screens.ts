@@ -96,11 +96,9 @@ describe('Connect', () => {
     await page.getByLabel('Show the key').check();
     await page.getByRole('button', { name: 'Copy MCP client, over HTTP' }).click();
     const { mcpServers } = JSON.parse(await page.evaluate('navigator.clipboard.readText()'));
-    expect(mcpServers.memory).toEqual({
-      type: 'http',
-      url: `${server.url}/mcp/users/ada`,
-      headers: { Authorization: `Bearer ${server.key}` },
-    });
+    const headers = { Authorization: `Bearer ${server.key}` };
+    const entry = { type: 'http', url: `${server.url}/mcp/users/ada`, headers };
+    expect(mcpServers.memory).toEqual(entry);
   });
 });
 

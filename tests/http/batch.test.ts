@@ -35,21 +35,12 @@ test('returns 202 with an id for each item, of any type, in order', async () => 
     { type: 'document', userId, data: { text: 'T' } },
     { type: 'conversation', userId, data: { messages: [entry] } },
   ]);
-  expect(answer).toEqual({
-    accepted: 5,
-    failedCount: 0,
-    items: types.map((_, index) => ({ index, memoryId: id, status: 'processing' })),
-    failed: [],
-  });
+  const items = types.map((_, index) => ({ index, memoryId: id, status: 'processing' as const }));
+  expect(answer).toEqual({ accepted: 5, failedCount: 0, items, failed: [] });
   const memories = await Promise.all(answer.items.map((i) => getMemory(server, i.memoryId)));
   expect(memories.map(({ type }) => type as string)).toEqual(types);
-  expect(memories.map(({ content }) => content)).toEqual([
-    'signed_up\nplan: pro',
-    'A person',
-    'S\n\nuser: Help',
-    'T',
-    'user: Help',
-  ]);
+  const contents = ['signed_up\nplan: pro', 'A person', 'S\n\nuser: Help', 'T', 'user: Help'];
+  expect(memories.map(({ content }) => content)).toEqual(contents);
   await Promise.all(answer.items.map(({ memoryId }) => whenComplete(server, memoryId)));
 });
 
@@ -78,11 +69,9 @@ test('rejects only the invalid items, and names their fields', async () => {
     const error = { index, error: 'invalid_request', message };
     expect({ name, ...failed[index] }).toEqual({ name, ...error });
   }
-  expect(answer).toEqual({
-    accepted: 1,
-    failedCount: badItems.length,
-    items: [{ index: badItems.length, memoryId: id, status: 'processing' }],
-  });
+  const { length } = badItems;
+  const items = [{ index: length, memoryId: id, status: 'processing' as const }];
+  expect(answer).toEqual({ accepted: 1, failedCount: length, items });
   expect((await getPage(server, userId)).items).toHaveLength(1);
 });
 

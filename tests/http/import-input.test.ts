@@ -59,12 +59,8 @@ test('converts times to UTC, and stores version 1 for an item without a version'
   const createdAt = '2026-11-20T12:00:00.123456+02:00';
   const item = { ...given, createdAt, updatedAt: '0000-01-01t00:00:00z' };
   await importAll(server, [withValue(item, 'version', undefined)]);
-  expect(await getMemory(server, given.id)).toEqual({
-    ...given,
-    version: 1,
-    createdAt: '2026-11-20T10:00:00.123Z',
-    updatedAt: '0000-01-01T00:00:00.000Z',
-  });
+  const times = { createdAt: '2026-11-20T10:00:00.123Z', updatedAt: '0000-01-01T00:00:00.000Z' };
+  expect(await getMemory(server, given.id)).toEqual({ ...given, version: 1, ...times });
 });
 
 test('lists failed items in order, for whatever reason, and skips an id that exists', async () => {

@@ -51,71 +51,53 @@ const common: Rejected[] = [
 ];
 const contents = [1, true, {}, 'a\0', '\ud800'];
 
+const noData = [undefined, null, 'x', []];
+const optionalOfSave = ['source', 'externalId', 'occurredAt', 'expiresAt'];
+const ofSave: Rejected[] = [
+  ['content', [undefined, ...badTexts(65_536)]],
+  ...optionalOfSave.map((name): Rejected => [name, ['']]),
+];
+const ofSupport: Rejected[] = [
+  ['data.subject', [undefined, ...texts]],
+  ...['data.description', 'data.status', 'data.priority'].map(ofTexts),
+  ['data.comments', [undefined, null, {}, 'x', Array(1_001).fill(entry)]],
+  ['data.comments.0', [null, 'x', []]],
+  ['data.comments.0.content', [undefined, ...contents]],
+  ...['data.comments.0.name', 'data.comments.0.tool_call_id'].map(ofTexts),
+  ...['data.comments.0.id', 'data.text', 'content'].map((name): Rejected => [name, ['x']]),
+];
+const ofDocument: Rejected[] = [
+  ['data.text', [undefined, ...texts]],
+  ...['data.title', 'data.mimeType', 'data.sourceUrl'].map(ofTexts),
+  ['data.pageCount', [null, -1, 1.5, '3', []]],
+  ['data.subject', ['x']],
+];
+const ofChat: Rejected[] = [
+  ...['data.title', 'data.summary'].map(ofTexts),
+  ['data.messages', [undefined, null, {}, 'x', [], Array(1_001).fill(entry)]],
+  ['data.messages.0.content', contents],
+  ['data.messages.0.tool_calls', [{}, 'x']],
+  ...['data.participants', 'data.tags'].flatMap((name): Rejected[] => [
+    [name, [null, 'x', {}]],
+    [`${name}.1`, [1, null, '', [], 'a\0']],
+  ]),
+  ['data.comments', [[entry]]],
+];
+const others: Rejected[] = [
+  ['data', noData],
+  ['type', ['document']],
+];
+const ofRecord: Rejected[] = [
+  ['data', noData],
+  ['data.name', [undefined, ...texts]],
+  ['type', [undefined, null, 'memory', 'note', []]],
+];
 const endpoints: [path: string, body: object, fields: Rejected[]][] = [
-  [
-    '/v1/memories',
-    memory,
-    [
-      ['content', [undefined, ...badTexts(65_536)]],
-      ...['source', 'externalId', 'occurredAt', 'expiresAt'].map((name): Rejected => [name, ['']]),
-    ],
-  ],
-  [
-    '/v1/ingest/support',
-    support,
-    [
-      ['data', [undefined, null, 'x', []]],
-      ['data.subject', [undefined, ...texts]],
-      ...['data.description', 'data.status', 'data.priority'].map(ofTexts),
-      ['data.comments', [undefined, null, {}, 'x', Array(1_001).fill(entry)]],
-      ['data.comments.0', [null, 'x', []]],
-      ['data.comments.0.content', [undefined, ...contents]],
-      ...['data.comments.0.name', 'data.comments.0.tool_call_id'].map(ofTexts),
-      ['data.comments.0.id', ['x']],
-      ['data.text', ['x']],
-      ['content', ['x']],
-      ['type', ['document']],
-    ],
-  ],
-  [
-    '/v1/ingest/document',
-    document,
-    [
-      ['data', [undefined, null, 'x', []]],
-      ['data.text', [undefined, ...texts]],
-      ...['data.title', 'data.mimeType', 'data.sourceUrl'].map(ofTexts),
-      ['data.pageCount', [null, -1, 1.5, '3', []]],
-      ['data.subject', ['x']],
-      ['type', ['document']],
-    ],
-  ],
-  [
-    '/v1/ingest/chat',
-    chat,
-    [
-      ['data', [undefined, null, 'x', []]],
-      ...['data.title', 'data.summary'].map(ofTexts),
-      ['data.messages', [undefined, null, {}, 'x', [], Array(1_001).fill(entry)]],
-      ['data.messages.0.content', contents],
-      ['data.messages.0.tool_calls', [{}, 'x']],
-      ['data.participants', [null, 'x', {}]],
-      ['data.tags', [null, 'x', {}]],
-      ...['participants', 'tags'].flatMap((name) =>
-        [1, null, '', [], 'a\0'].map((item): Rejected => [`data.${name}.1`, [item]]),
-      ),
-      ['data.comments', [[entry]]],
-      ['type', ['document']],
-    ],
-  ],
-  [
-    '/v1/ingest',
-    event,
-    [
-      ['data', [undefined, null, 'x', []]],
-      ['data.name', [undefined, ...texts]],
-      ['type', [undefined, null, 'memory', 'note', []]],
-    ],
-  ],
+  ['/v1/memories', memory, ofSave],
+  ['/v1/ingest/support', support, [...ofSupport, ...others]],
+  ['/v1/ingest/document', document, [...ofDocument, ...others]],
+  ['/v1/ingest/chat', chat, [...ofChat, ...others]],
+  ['/v1/ingest', event, ofRecord],
 ];
 
 describe.each(endpoints)('POST %s', (path, base, fields) => {

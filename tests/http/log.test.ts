@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { program } from '../cli/shell.ts';
+import { accept } from '../mcp/messages.ts';
 import { endsThread } from '../storage/faulty-threads.ts';
 import { withFolder } from '../support/folder.ts';
 import { freePort, startChild, startServing } from '../support/process.ts';
@@ -98,27 +99,15 @@ test.each([
 
 const forwarded = { 'x-forwarded-for': '192.0.2.1' };
 const key = await server.createKey('shop', { readOnly: true });
+const readOnly = { authorization: `Bearer ${key}` };
+const refused = { status: 403, project: 'shop', keyLastFour: key.slice(-4) };
+const ofMessage = { route: '/mcp/users/:userId', status: 400 };
 
 test.each<[what: string, path: string, headers: Record<string, string>, line: object]>([
   ["the client's request id", '/v1/nothing', { 'x-request-id': 'mine-1' }, { requestId: 'mine-1' }],
-  [
-    "the client's address, as a trusted proxy reports it",
-    '/v1/nothing',
-    forwarded,
-    { address: '192.0.2.1' },
-  ],
-  [
-    'the key of a write that it may not make',
-    '/v1/memories',
-    { authorization: `Bearer ${key}` },
-    { status: 403, project: 'shop', keyLastFour: key.slice(-4) },
-  ],
-  [
-    'the status of an MCP message',
-    '/mcp/users/u',
-    { accept: 'application/json, text/event-stream' },
-    { route: '/mcp/users/:userId', status: 400 },
-  ],
+  ['the address that a trusted proxy reports', '/v1/nothing', forwarded, { address: '192.0.2.1' }],
+  ['the key of a write that it may not make', '/v1/memories', readOnly, refused],
+  ['the status of an MCP message', '/mcp/users/u', { accept }, ofMessage],
 ])('a line has %s', async (_, path, headers, expected) => {
   const init = { method: 'POST', headers: { ...json, ...headers }, body: '{}' };
   expect(await lineOf(() => fetch(server.url + path, init))).toMatchObject(expected);

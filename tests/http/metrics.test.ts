@@ -16,6 +16,9 @@ import { until } from '../support/until.ts';
 const server = await withServer();
 
 const search = (more = '') => ask(server, 'GET', `/v1/memories/search?userId=u&query=tea${more}`);
+const get = (path: string, headers = {}) => ask(server, 'GET', path, { headers });
+const wrong = { authorization: 'Bearer wrong' };
+const ofGets = 'route="/v1/memories/:id",method="GET"';
 const ofSaves = 'route="/v1/memories",method="POST"';
 
 /** Time series, and an act that increments each of them. */
@@ -23,14 +26,8 @@ const counters: [string, () => Promise<unknown>][] = [
   [`memory_http_requests_total{${ofSaves},status="2xx"}`, () => save(server, 'u')],
   [`memory_http_request_duration_seconds_count{${ofSaves}}`, () => save(server, 'u')],
   [`memory_http_request_duration_seconds_sum{${ofSaves}}`, () => save(server, 'u')],
-  [
-    'memory_http_requests_total{route="/v1/memories/:id",method="GET",status="4xx"}',
-    () => ask(server, 'GET', '/v1/memories/mem_none'),
-  ],
-  [
-    'memory_http_errors_total{error="unauthorized"}',
-    () => ask(server, 'GET', '/v1/key', { headers: { authorization: 'Bearer wrong' } }),
-  ],
+  [`memory_http_requests_total{${ofGets},status="4xx"}`, () => get('/v1/memories/mem_none')],
+  ['memory_http_errors_total{error="unauthorized"}', () => get('/v1/key', wrong)],
   ['memory_http_errors_total{error="invalid_request"}', () => ask(server, 'GET', '/v1/memories')],
   ['memory_searches_total{mode="auto",meaning="off"}', search],
   ['memory_searches_total{mode="words",meaning="off"}', () => search('&mode=words')],

@@ -86,12 +86,9 @@ test('a body reserves only as much memory as its declared length', async () => {
 });
 
 test('large MCP messages do not raise the limit for bodies in memory', async () => {
-  const headers = {
-    authorization: `Bearer ${server.key}`,
-    accept: 'application/json, text/event-stream',
-    'content-type': 'application/json',
-  };
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }).padEnd(90_000);
+  const authorization = `Bearer ${server.key}`;
+  const headers = { authorization, accept, 'content-type': 'application/json' };
+  const body = JSON.stringify(list).padEnd(90_000);
   for (let sent = 0; sent < 2; sent += 1) {
     const response = await fetch(`${server.url}/mcp/users/u`, { method: 'POST', headers, body });
     expect(response.status).toBe(200);

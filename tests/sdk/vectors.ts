@@ -87,13 +87,8 @@ function fill(vector: Vector, row: Record<string, unknown>): Vector {
   return JSON.parse(text);
 }
 
-const faultReplies = {
-  drop: faults.dropped,
-  silent: faults.silent,
-  stall: faults.stalled,
-  cut: faults.cut,
-  cutChunks: faults.cutInChunks,
-};
+const { dropped: drop, silent, stalled: stall, cut, cutInChunks: cutChunks } = faults;
+const faultReplies = { drop, silent, stall, cut, cutChunks };
 
 export function scriptedReply(reply: VectorReply): faults.Reply {
   if ('fault' in reply) return faultReplies[reply.fault];

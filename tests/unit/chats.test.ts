@@ -74,13 +74,9 @@ describe('a label', () => {
 describe('a chat', () => {
   test('has a chunk for each short message, and knows the first chunk of a reply', () => {
     const chat = `user: How?\nassistant: ${long}\nuser: And then?\nassistant: Wait.`;
-    expect(senders(chat)).toEqual([
-      'user first user: Ho',
-      'model first assistan',
-      'model later A senten',
-      'user first user: An',
-      'model first assistan',
-    ]);
+    const [reply, question] = ['model first assistan', 'user first user: '];
+    const whole = [`${question}Ho`, reply, 'model later A senten', `${question}An`, reply];
+    expect(senders(chat)).toEqual(whole);
     expect(splitChunks(chat)).toEqual(chunksOf(chat, '{}').map(({ length }) => length));
   });
 

@@ -10,15 +10,15 @@ function pretty(entry: Partial<LogEntry>): string {
 }
 
 const fields = { url: 'http://127.0.0.1:7070', project: undefined };
-const request = { method: 'GET', route: '/v1/memories', status: 200, durationMs: 3 };
+const request = { method: 'GET', route: '/v1', status: 200, durationMs: 3, requestId: 'req_1' };
 test.each<[name: string, entry: Partial<LogEntry>, line: string]>([
   ['the fields that are set', { fields }, 'listening url=http://127.0.0.1:7070'],
   ['its level', { level: 'warn' }, 'warn listening'],
   ['no level if it is info', {}, 'listening'],
   [
     'what a request was',
-    { message: 'request', fields: { ...request, requestId: 'req_1' } },
-    'GET /v1/memories 200 3 ms requestId=req_1',
+    { message: 'request', fields: request },
+    'GET /v1 200 3 ms requestId=req_1',
   ],
 ])('a line has the time, and %s', (_, entry, line) => {
   expect(pretty(entry)).toBe(`09:05:03 ${line}`);

@@ -36,10 +36,8 @@ test('the format changes with the tokens of a text and with the columns', () => 
     'user: Straße und Zürich?\nassistant: Example: step 1 tickets tiếng Việt กุ้งข้าว คน',
   );
   const digest = new Bun.CryptoHasher('sha256').update(index.toBytes()).digest('hex');
-  expect({ indexFormat, digest }).toEqual({
-    indexFormat: 5,
-    digest: '84a70921717c496b4db068bbcf82cc860e782c5e0f0c6f573e5289b5ba4c126f',
-  });
+  const known = '84a70921717c496b4db068bbcf82cc860e782c5e0f0c6f573e5289b5ba4c126f';
+  expect([indexFormat, digest]).toEqual([5, known]);
 });
 
 test('an index is stored without the text of removed memories', () => {
