@@ -3,7 +3,9 @@ import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
 import type { Memory } from '../../sdk/contract/memory.ts';
 import { type OperationName, operations } from '../../sdk/contract/operations.ts';
 import type { Page } from '../../sdk/contract/page.ts';
+import type { ApiKey } from '../../sdk/contract/project.ts';
 import type { Imported } from '../../sdk/contract/transfer.ts';
+import { openAdmin } from '../../server/admin.ts';
 import { ask, bodyOf, expectError, importAll, newUser } from '../support/http.ts';
 import {
   byUser,
@@ -196,4 +198,22 @@ describe('a key that is bound to a user', () => {
       expect(failed).toMatchObject([{ index: 0, error: 'invalid_request' }]);
     }
   });
+});
+
+test('GET /v1/key returns the properties of the key', async () => {
+  const expiresAt = Date.now() + 3_600_000;
+  const admin = await openAdmin(server.databaseUrl);
+  const kind = { userId: 'ada', readOnly: true, expiresAt };
+  const { key } = await admin.createKey({ name: 'desktop', project: 'shop', ...kind });
+  await admin.close();
+  const answer = await ask({ ...server, key }, 'GET', '/v1/key');
+  expect(bodyOf<ApiKey>(answer, 200)).toEqual({
+    project: 'shop',
+    name: 'desktop',
+    lastFour: key.slice(-4),
+    userId: 'ada',
+    readOnly: true,
+    expiresAt: new Date(expiresAt).toISOString(),
+  });
+  expect(answer.text).not.toContain(key);
 });

@@ -1,10 +1,20 @@
 import { expect, test } from 'bun:test';
-import { getMemory, getStatus, ingest, newUser, save } from '../support/http.ts';
+import type { IngestStatuses } from '../../sdk/contract/status.ts';
+import {
+  ask,
+  bodyOf,
+  expectInvalid,
+  getMemory,
+  getStatus,
+  ingest,
+  newUser,
+  save,
+} from '../support/http.ts';
 import { leaseRecord } from '../support/queue.ts';
 import { withProject } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
-/* GET /v1/memories/:id/status. */
+/* GET /v1/memories/:id/status, and POST /v1/memories/status for many memories. */
 
 const server = await withProject();
 
@@ -43,4 +53,29 @@ test('is correct from the acceptance of a record until its completion', async ()
   expect(done).toMatchObject({ memoryId, attempts: 1, errorMessage: null });
   expect(done.chunksTotal).toBeGreaterThan(100);
   expect(done.chunksComplete).toBe(done.chunksTotal);
+});
+
+const post = (body: object, path = '/v1/memories/status') => ask(server, 'POST', path, { body });
+
+test('the statuses of many memories are in request order, and unknown ids are listed', async () => {
+  const userId = newUser();
+  const [one, two] = [await save(server, userId), await save(server, userId)];
+  const unknown = Array.from({ length: 997 }, (_, index) => `mem_${index}`);
+  const memoryIds = [two.id, ...unknown, one.id, two.id];
+  const { items, notFound } = bodyOf<IngestStatuses>(await post({ memoryIds }), 200);
+  expect(notFound).toEqual(unknown);
+  const status = await getStatus(server, two.id);
+  expect(items).toEqual([status, await getStatus(server, one.id), status]);
+  expectInvalid(await post({ memoryIds: [...memoryIds, 'x'] }), 'memoryIds');
+});
+
+test('invalid ids, unknown fields and unknown parameters get a 400', async () => {
+  for (const memoryIds of [undefined, [], 'mem_1', null]) {
+    expectInvalid(await post({ memoryIds }), 'memoryIds');
+  }
+  for (const id of [1, '', null, 'x'.repeat(257), 'a\0b']) {
+    expectInvalid(await post({ memoryIds: ['mem_1', id] }), 'memoryIds.1');
+  }
+  expectInvalid(await post({ memoryIds: ['x'], userId: 'u' }), 'userId');
+  expectInvalid(await post({ memoryIds: ['x'] }, '/v1/memories/status?a=1'), 'a');
 });

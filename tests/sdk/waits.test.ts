@@ -1,7 +1,16 @@
 import { expect, spyOn, test } from 'bun:test';
-import { AbortError, type AttemptEvent, type ClientOptions } from '../../sdk/index.ts';
-import { refusal, startFaultServer } from '../support/fault-server.ts';
+import {
+  AbortError,
+  type AttemptEvent,
+  type ClientOptions,
+  IngestFailedError,
+  InvalidRequestError,
+  WaitTimeoutError,
+} from '../../sdk/index.ts';
+import { dropped, json, refusal, silent, startFaultServer } from '../support/fault-server.ts';
 import { clientOf, failure } from './client-of.ts';
+
+/* Waits between attempts, and for records. */
 
 test('the backoff doubles, with random jitter that only shortens it', async () => {
   using server = startFaultServer(refusal(503, 'unavailable'));
@@ -73,4 +82,85 @@ test('an abort during a wait leaves no timer that keeps the process alive', asyn
   const cleared: unknown[] = clear.mock.calls.map(([timer]) => timer);
   expect(waits).toHaveLength(1);
   expect(cleared.includes(waits[0]?.value)).toBe(true);
+});
+
+function state(status: string, more: object = {}) {
+  return json(200, { memoryId: 'mem_1', status, errorMessage: null, ...more });
+}
+
+test('waitUntilComplete() accepts a timeoutMs of 1 and rejects a smaller one', async () => {
+  using server = startFaultServer(silent);
+  const client = clientOf(server);
+  for (const timeoutMs of [0, 0.5, -1, Number.NaN]) {
+    const error = await failure(client.waitUntilComplete('mem_1', { timeoutMs }));
+    expect(error).toBeInstanceOf(InvalidRequestError);
+    expect(error.message).toBe('timeoutMs must be a number that is at least 1');
+  }
+  expect(server.requests).toHaveLength(0);
+  const error = await failure(client.waitUntilComplete('mem_1', { timeoutMs: 1 }));
+  expect(error).toBeInstanceOf(WaitTimeoutError);
+});
+
+test('the error from a wait counts all requests, including retries', async () => {
+  const [processing, failed] = [state('processing'), state('failed')];
+  using late = startFaultServer(processing, dropped, processing);
+  const timedOut = await failure(clientOf(late).waitUntilComplete('mem_1', { timeoutMs: 1_000 }));
+  expect(timedOut).toBeInstanceOf(WaitTimeoutError);
+  expect(timedOut.attempts).toBeGreaterThanOrEqual(3);
+  // The timeout may end the last attempt before the server has received it.
+  expect(timedOut.attempts - late.requests.length).toBeWithin(0, 2);
+  using ended = startFaultServer(processing, dropped, failed);
+  const error = await failure(clientOf(ended).waitUntilComplete('mem_1'));
+  expect(error).toBeInstanceOf(IngestFailedError);
+  expect(error.attempts).toBe(3);
+});
+
+test('the error from a wait that timed out has the last status and, as its cause, the last error', async () => {
+  using server = startFaultServer(state('processing'), refusal(503, 'unavailable'));
+  const error = await failure(clientOf(server).waitUntilComplete('mem_1', { timeoutMs: 1_000 }));
+  expect(error).toBeInstanceOf(WaitTimeoutError);
+  expect(error).toMatchObject({ memoryId: 'mem_1', ingestStatus: { status: 'processing' } });
+  expect(error).toMatchObject({ cause: { status: 503 } });
+  expect(error.message).toContain('processing continues');
+  // The timeout may end the last attempt before the server has received it.
+  expect(error.attempts - server.requests.length).toBeWithin(0, 2);
+  using limited = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': '50' }));
+  const limitedTo = await failure(clientOf(limited).waitUntilComplete('mem_1', { timeoutMs: 500 }));
+  expect(limitedTo).toMatchObject({ code: 'wait_timeout', cause: { retryAfterMs: 50_000 } });
+});
+
+test('withResponse() of a wait returns the last response, and counts all requests', async () => {
+  const busy = refusal(503, 'unavailable');
+  const processing = state('processing');
+  using server = startFaultServer(processing, busy, processing, state('complete'));
+  const { data, response } = await clientOf(server).waitUntilComplete('mem_1').withResponse();
+  expect(data.status).toBe('complete');
+  expect(response).toMatchObject({ attempts: 4, requestId: 'req_1' });
+  expect(server.requests).toHaveLength(4);
+});
+
+test('a wait awaits onStatus and ends if it rejects', async () => {
+  using server = startFaultServer(state('processing'), state('processing'), state('complete'));
+  const seen: string[] = [];
+  const onStatus = async ({ status }: { status: string }) => {
+    await Bun.sleep(1);
+    seen.push(status);
+    if (seen.length === 2) throw new Error('enough');
+  };
+  const wait = clientOf(server).waitUntilComplete('mem_1', { onStatus });
+  expect(await wait.catch(String)).toBe('Error: enough');
+  expect(seen).toEqual(['processing', 'processing']);
+});
+
+test('an abort between two polls ends a wait, and its error counts all requests', async () => {
+  using server = startFaultServer(state('processing'), dropped, state('processing'));
+  const controller = new AbortController();
+  const onStatus = () => {
+    if (server.requests.length === 3) controller.abort('enough');
+  };
+  const { signal } = controller;
+  const error = await failure(clientOf(server).waitUntilComplete('mem_1', { signal, onStatus }));
+  expect(error).toBeInstanceOf(AbortError);
+  expect(error).toMatchObject({ attempts: 3, cause: 'enough' });
+  expect(server.requests).toHaveLength(3);
 });
