@@ -87,17 +87,21 @@ export function testExternalIds(): void {
 
 /** Tests API keys. */
 export function testKeys(): void {
-  test('a key is revoked once, and its last use is recorded', async () => {
-    await opened.storage.createKey(newKey({ id: 'used' }));
-    await opened.storage.createKey(newKey({ id: 'unused' }));
+  test('a key has its permissions, is revoked once, and its last use is recorded', async () => {
+    const rights = { userId: 'ada', readOnly: true, metricsOnly: true, expiresAt: 99 };
+    const [used, unused] = [newKey({ id: 'used', ...rights }), newKey({ id: 'unused' })];
+    for (const key of [used, unused]) await opened.storage.createKey(key);
     await opened.storage.touchKeys([{ id: 'used', at: 8 }]);
     expect(await opened.storage.revokeKey({ id: 'used', at: 9 })).toBe(true);
     expect(await opened.storage.revokeKey({ id: 'used', at: 10 })).toBe(false);
     expect(await opened.storage.revokeKey({ id: 'none', at: 10 })).toBe(false);
-    const revoked = { lastUsedAt: 8, revokedAt: 9 };
-    expect(await opened.storage.findKey('hash of used')).toMatchObject(revoked);
-    const untouched = { lastUsedAt: null, revokedAt: null };
-    expect(await opened.storage.findKey('hash of unused')).toMatchObject(untouched);
+    const states = [
+      { ...used, lastUsedAt: 8, revokedAt: 9 },
+      { ...unused, lastUsedAt: null, revokedAt: null },
+    ];
+    for (const { hash, ...stored } of states) {
+      expect(await opened.storage.findKey(hash)).toMatchObject(stored);
+    }
   });
 }
 
