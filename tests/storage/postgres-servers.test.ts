@@ -81,6 +81,7 @@ async function openServers() {
   const own = await newProject(beating);
   for (let n = 0; n < 2; n += 1) await own.acceptOne();
   return {
+    url,
     storage,
     other: await openStorage(url),
     endLeasesIn: (seconds: number) =>
@@ -107,6 +108,19 @@ test('a server extends the leases of its own tasks as requested, but not those o
   await other.close();
   await endLeasesIn(20);
   expect(await extended()).toEqual(onlyAlive);
+});
+
+test('a server extends its leases while another transaction has locked one of the tasks', async () => {
+  await using servers = await openServers();
+  const { url, storage, other, extended } = servers;
+  await claimOne(storage, { owner: 'alive' });
+  await claimOne(storage, { owner: 'locked' });
+  await other.close();
+  const lock = `UPDATE tasks SET ordinal = ordinal WHERE lease_owner = $1`;
+  const unlock = await openTransaction(url, lock, ['locked']);
+  await query(url, `UPDATE tasks SET leased_until = ${inSeconds(20)} WHERE lease_owner = 'alive'`);
+  expect(await extended()).toEqual(expect.arrayContaining(onlyAlive));
+  await unlock();
 });
 
 test('a server does not extend a lease that it has lost to another server', async () => {

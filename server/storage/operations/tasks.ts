@@ -168,13 +168,14 @@ function readDue(tx: Tx, { now, horizon, limit }: Claim): Promise<Due[]> {
   );
 }
 
-/** Extends leases that have not ended. */
-export const renewLeases: WriteOperation<{ leases: Lease[]; leaseMs: number }, void> = {
-  async run(tx, { leases, leaseMs }) {
+/** Extends a lease that has not ended. The writes of many leases can share a transaction. */
+export const renewLease: WriteOperation<{ lease: Lease; leaseMs: number }, void> = {
+  users: () => [],
+  async run(tx, { lease, leaseMs }) {
     const now = tx.dialect.sharedClock('$6');
     const text = `UPDATE tasks SET leased_until = ${now} + CAST($7 AS bigint)
       WHERE ${isLeased} AND leased_until > ${now}`;
-    await Promise.all(leases.map((lease) => tx.run(text, [...leaseOf(lease), 0, leaseMs])));
+    await tx.run(text, [...leaseOf(lease), 0, leaseMs]);
   },
 };
 
