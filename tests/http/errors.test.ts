@@ -65,7 +65,7 @@ describe('not found', () => {
     }
   });
 
-  test.each(['/nope', '/V1/memories', '/v2/memories', '/health/', '/openapi.json/'])(
+  test.each(['/nope', '/V1/memories', '/v2/memories', '/health/', '/openapi.json/', '/mcpx'])(
     'the unknown route %s returns 404 without a key',
     async (path) => {
       const answer = await readAnswer(await fetch(server.url + path));

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test';
+import { afterAll, describe, expect, test } from 'bun:test';
 import { version } from '../../package.json';
 import type { Health } from '../../sdk/contract/status.ts';
 import { backend } from '../support/backend.ts';
@@ -76,69 +76,62 @@ test('returns 503 while records are waiting and the queue has made no progress f
   }
 });
 
-/** Starts a server on PostgreSQL, which it reaches through a proxy. */
-async function startBehindProxy() {
-  const { url: direct, drop } = await newDatabase();
-  const proxy = proxyTo(direct);
+describe('with PostgreSQL behind a proxy', async () => {
+  const { url: databaseUrl, drop } = await newDatabase();
+  const proxy = proxyTo(databaseUrl);
   const lines: string[] = [];
   const log = (line: string) => void lines.push(line);
   const env = { MEMORY_API_KEY: 'a-key-for-tests-1234', LOG_LEVEL: 'info' };
   const own = await startTestServer(env, [], { databaseUrl: proxy.url, log });
   const state = async () => (await fetch(`${own.url}/health`)).json() as Promise<Health>;
-  expect(await state()).toMatchObject({ status: 'ok', storage: 'postgres' });
-  return {
-    ...{ own, proxy, lines, state, databaseUrl: direct },
-    async [Symbol.asyncDispose]() {
-      proxy.heal();
-      await own.stop();
-      proxy.stop();
-      await drop();
-    },
-  };
-}
+  afterAll(async () => {
+    proxy.heal();
+    await own.stop();
+    proxy.stop();
+    await drop();
+  });
 
-test('a database that cannot be reached is reported as 503, and logged once', async () => {
-  await using running = await startBehindProxy();
-  const { own, proxy, lines, state } = running;
-  proxy.refuse();
-  const fits = (found: Health) => found.message?.includes('cannot be reached') === true;
-  const { message = '' } = await until(state, { fits });
-  expect(await state()).toMatchObject({ status: 'failing', message, pending: 0 });
-  expect((await readMetrics(own)).values.get('memory_healthy')).toBe(0);
-  const logged = lines.filter((line) => JSON.parse(line).message === message);
-  expect(logged).toHaveLength(1);
-});
+  const counts = `SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid)
+    WHERE relation = 'tasks'::regclass AND NOT granted AND application_name LIKE 'memory reader%'`;
 
-const counts = `SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid)
-  WHERE relation = 'tasks'::regclass AND NOT granted AND application_name LIKE 'memory reader%'`;
+  test('while the records are counted for long, the last count is returned', async () => {
+    expect(await state()).toMatchObject({ status: 'ok', storage: 'postgres' });
+    await query(
+      databaseUrl,
+      `INSERT INTO tasks (project_id, user_id, memory_id, kind, state, accepted_at, ordinal, run_at,
+         updated_at, lease_token)
+       VALUES (1, 'u', 'mem_later', 'index', 'waiting', 0, 0, 9000000000000000, 0, 0)`,
+    );
+    await until(async () => (await state()).pending === 1, { what: 'the first count' });
+    const unlock = await openTransaction(databaseUrl, 'LOCK TABLE tasks');
+    const isCounting = async () => {
+      expect(await state()).toMatchObject({ status: 'ok', pending: 1 });
+      return (await query(databaseUrl, counts)).length > 0;
+    };
+    const msOfNext = async () => {
+      const asked = performance.now();
+      await state();
+      return performance.now() - asked;
+    };
+    try {
+      await until(isCounting, { what: 'a count that waits for the lock' });
+      // Only the first request waits for a second.
+      expect(Math.min(await msOfNext(), await msOfNext())).toBeLessThan(800);
+    } finally {
+      await unlock();
+      await query(databaseUrl, 'DELETE FROM tasks');
+    }
+  });
 
-test('while the records are counted for long, the last count is returned', async () => {
-  await using running = await startBehindProxy();
-  const { databaseUrl, state } = running;
-  await query(
-    databaseUrl,
-    `INSERT INTO tasks (project_id, user_id, memory_id, kind, state, accepted_at, ordinal, run_at,
-       updated_at, lease_token)
-     VALUES (1, 'u', 'mem_later', 'index', 'waiting', 0, 0, 9000000000000000, 0, 0)`,
-  );
-  await until(async () => (await state()).pending === 1, { what: 'the first count' });
-  const unlock = await openTransaction(databaseUrl, 'LOCK TABLE tasks');
-  const isCounting = async () => {
-    expect(await state()).toMatchObject({ status: 'ok', pending: 1 });
-    return (await query(databaseUrl, counts)).length > 0;
-  };
-  const msOfNext = async () => {
-    const asked = performance.now();
-    await state();
-    return performance.now() - asked;
-  };
-  try {
-    await until(isCounting, { what: 'a count that waits for the lock' });
-    // Only the first request waits for a second.
-    expect(Math.min(await msOfNext(), await msOfNext())).toBeLessThan(800);
-  } finally {
-    await unlock();
-  }
+  test('a database that cannot be reached is reported as 503, and logged once', async () => {
+    proxy.refuse();
+    const fits = (found: Health) => found.message?.includes('cannot be reached') === true;
+    const { message = '' } = await until(state, { fits });
+    expect(await state()).toMatchObject({ status: 'failing', message });
+    expect((await readMetrics(own)).values.get('memory_healthy')).toBe(0);
+    const logged = lines.filter((line) => JSON.parse(line).message === message);
+    expect(logged).toHaveLength(1);
+  });
 });
 
 test('GET /health/live returns 200 without a key', async () => {

@@ -16,7 +16,7 @@ import {
   newTarget,
   ofItems,
   perform,
-  requests,
+  requestOf,
   withoutMemories,
 } from '../support/operation-requests.ts';
 import { type TestServer, withProject } from '../support/server.ts';
@@ -116,7 +116,7 @@ describe('a key that is bound to a user', () => {
   test.each(ofItems)('can %s its own items, and only items of another user fail', async (name) => {
     const [own, other] = [await newTarget(server), await newTarget(server)];
     const itemsFor = (userId: string | null) => {
-      const { body } = requests[name]?.({ ...own, userId }) ?? {};
+      const { body } = requestOf(name, { ...own, userId });
       return (body as { items: object[] }).items;
     };
     const items = [other.userId, own.userId, null].flatMap(itemsFor);

@@ -47,11 +47,17 @@ function embedded(userId: string, query: string, options?: { timeoutMs: number }
   return searchByMeaning(server.client, { userId, query }, options);
 }
 
+/** Returns a new user with a memory that has a vector. */
+async function newEmbedded(content: string): Promise<string> {
+  const userId = newUser();
+  await server.client.save({ userId, content });
+  await embedded(userId, question);
+  return userId;
+}
+
 /** Returns a function that searches as a new user, and returns whether the model was used. */
 async function newAsker() {
-  const userId = newUser();
-  await server.client.save({ userId, content: car });
-  await embedded(userId, question);
+  const userId = await newEmbedded(car);
   return async (query: string) => (await server.client.search({ userId, query })).meaning;
 }
 
@@ -119,9 +125,7 @@ test('vectors of another model, by name or behind the same name, are used by no 
 });
 
 test('a search that would find nothing waits for a slow model', async () => {
-  const userId = newUser();
-  await server.client.save({ userId, content });
-  await embedded(userId, question);
+  const userId = await newEmbedded(content);
   endpoint.delayMs = ({ input }) => (input.includes(car) ? 500 : 0);
   await server.client.save({ userId, content: car });
   const { items } = await server.client.search({ userId, query: 'what kind of car?' });
@@ -201,9 +205,7 @@ const faultsOfKinds = ['answers 500', 'answers with one vector for all texts', '
 
 describe('while the endpoint', () => {
   test.each(faultsOfKinds)('%s, searches use words and saves succeed', async (name) => {
-    const userId = newUser();
-    await server.client.save({ userId, content });
-    await embedded(userId, question);
+    const userId = await newEmbedded(content);
     endpoint.fault = faults[name] ?? null;
     const { id } = await server.client.save({ userId, content: car });
     const begun = clock.call(performance);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { type OperationName, operations } from '../../sdk/contract/operations.ts';
 import { ask, expectError, readAnswer, save } from '../support/http.ts';
-import { requests, withoutMemories } from '../support/operation-requests.ts';
+import { perform } from '../support/operation-requests.ts';
 import { withServer } from '../support/server.ts';
 
 /* Who may read the metrics, and what a key for the metrics may not do. */
@@ -54,10 +54,8 @@ describe('with a key for the metrics', () => {
     'the operation %s is rejected, and changes nothing',
     async (name) => {
       const { id } = await save(server, 'kept', 'kept');
-      const { method, path } = operations[name];
-      const request = requests[name]?.({ userId: 'kept', id, text: 'kept' }) ?? { path };
-      expect(requests[name] === undefined).toBe(withoutMemories.includes(name));
-      expectError(await ask(as, method, request.path, request), 403, 'forbidden');
+      const answer = await perform(as, name, { userId: 'kept', id, text: 'kept' });
+      expectError(answer, 403, 'forbidden');
       expect((await server.client.get(id)).content).toBe('kept');
     },
   );

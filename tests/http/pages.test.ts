@@ -14,21 +14,15 @@ const server = await withProject();
 
 const list = '/v1/memories?userId=ada';
 const ofBen = '/v1/memories?userId=ben';
+const inMay = `${list}&from=2026-05-01`;
+const exported = '/v1/export?userId=ada';
 const filters = 'type=event&source=even&metadata[third]=true&metadata[plan]=pro';
 const filtered = `${list}&${filters}`;
 const reversed = filters.split('&').reverse().join('&');
 
 const lists: [first: string, same: string[], others: string[]][] = [
-  [
-    list,
-    [`${list}&order=desc`],
-    [ofBen, `${list}&order=asc`, '/v1/export?userId=ada', '/v1/users?'],
-  ],
-  [
-    `${list}&from=2026-05-01`,
-    [`${list}&from=2026-05-01T00:00:00Z`],
-    [list, `${list}&from=2026-05-02`, `${list}&from=2026-05-01&to=2026-06-01`],
-  ],
+  [list, [`${list}&order=desc`], [ofBen, `${list}&order=asc`, exported, '/v1/users?']],
+  [inMay, [`${inMay}T00:00:00Z`], [list, `${list}&from=2026-05-02`, `${inMay}&to=2026-06-01`]],
   [
     filtered,
     [`${list}&limit=7&${reversed}`],
@@ -38,7 +32,7 @@ const lists: [first: string, same: string[], others: string[]][] = [
       ...[filtered.replace('true', 'false'), filtered.replace('plan', 'plans')],
     ],
   ],
-  ['/v1/export?userId=ada', [], ['/v1/export?', '/v1/export?userId=ben', list]],
+  [exported, [], ['/v1/export?', '/v1/export?userId=ben', list]],
   ['/v1/users?', ['/v1/users?order=userId'], ['/v1/users?order=memories', '/v1/users?order=bytes']],
   ['/v1/tasks?status=failed', [], ['/v1/tasks?status=processing']],
 ];

@@ -58,9 +58,8 @@ describe("a project's rate limit", () => {
     );
     const granted = flood.filter(({ status }) => status === 200);
     expect(granted).toHaveLength(requests);
-    expect(granted.map((answer) => rateLimit(answer).left).sort((a, b) => a - b)).toEqual(
-      Array.from({ length: requests }, (_, index) => index),
-    );
+    const left = granted.map((answer) => rateLimit(answer).left).sort((a, b) => a - b);
+    expect(left).toEqual([...left.keys()]);
     const refused = flood.filter((answer) => !granted.includes(answer));
     refused.push(await ask(server, 'GET', '/v1/nope', { headers }));
     refused.push(await ask(server, 'POST', '/v1/memories', { headers, body: {} }));

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { type OperationName, operations } from '../../sdk/contract/operations.ts';
 import { documented, documentOf, jsonOf, misfit } from '../support/document.ts';
 import { ask, bodyOf, expectError, newUser, save } from '../support/http.ts';
-import { requests } from '../support/operation-requests.ts';
+import { requestOf } from '../support/operation-requests.ts';
 import { withServer } from '../support/server.ts';
 import {
   completeMemories,
@@ -34,7 +34,7 @@ const cases: Case[] = [
       `of ${name}, after a delete, is documented and names only the memory`,
       async () => {
         const { userId, id } = await save(server, newUser(), canary);
-        const { path = '', body } = requests[name]?.({ userId, id, text: canary }) ?? {};
+        const { path, body } = requestOf(name, { userId, id, text: canary });
         const names = name === 'update' ? {} : { source: canary, externalId: canary };
         const write = { method: operations[name].method, path, body: { ...body, ...names } };
         const first = await sendKeyed(server, write, userId);

@@ -69,13 +69,6 @@ describe('errors before a tool runs', () => {
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ id: null, error: { code: -32_700 } });
   });
-
-  test('errors of other paths keep their format', async () => {
-    for (const path of ['/v1/none', '/mcpx']) {
-      const response = await send(server, 'GET', path);
-      expect(await response.json()).toMatchObject({ error: 'not_found' });
-    }
-  });
 });
 
 test('an array of messages runs no tool', async () => {

@@ -12,46 +12,46 @@ type Request = { path: string; body?: object };
 const user = (userId: string | null) => (userId === null ? {} : { userId });
 const query = (userId: string | null, more = '') =>
   `?${userId === null ? '' : `userId=${userId}`}&${more}`.replace(/[?&]+$/, '');
-const data = { text: 'new text' };
+const content = 'new text';
+const data = { text: content };
+const chat = { messages: [{ role: 'user', content }] };
 const recordOf = (userId: string | null) => ({ type: 'document', ...user(userId), data });
 
-/** Operations that do not return saved memories. Every other one has an entry in `requests`. */
+/** Operations that do not return saved memories. Every other one has an entry in `parts`. */
 export const withoutMemories: OperationName[] = ['tasks', 'stats', 'key', 'health'];
-export const requests: Partial<Record<OperationName, (target: Target) => Request>> = {
-  save: ({ userId }) => ({ path: '/v1/memories', body: { ...user(userId), content: 'new text' } }),
-  list: ({ userId }) => ({ path: `/v1/memories${query(userId)}` }),
-  get: ({ id }) => ({ path: `/v1/memories/${id}` }),
-  update: ({ id }) => ({ path: `/v1/memories/${id}`, body: { content: 'new text' } }),
-  delete: ({ id }) => ({ path: `/v1/memories/${id}` }),
-  deleteAll: ({ userId }) => ({ path: `/v1/memories${query(userId)}` }),
-  search: ({ userId, text }) => ({
-    path: `/v1/memories/search${query(userId, `query=${encodeURIComponent(text)}`)}`,
-  }),
-  status: ({ id }) => ({ path: `/v1/memories/${id}/status` }),
-  statusMany: ({ id }) => ({ path: '/v1/memories/status', body: { memoryIds: [id] } }),
-  'ingest.support': ({ userId }) => ({
-    path: '/v1/ingest/support',
-    body: { ...user(userId), data: { subject: 'new text', comments: [] } },
-  }),
-  'ingest.document': (of) => ({ path: '/v1/ingest/document', body: { ...user(of.userId), data } }),
-  'ingest.chat': ({ userId }) => ({
-    path: '/v1/ingest/chat',
-    body: { ...user(userId), data: { messages: [{ role: 'user', content: 'new text' }] } },
-  }),
-  'ingest.record': ({ userId }) => ({ path: '/v1/ingest', body: recordOf(userId) }),
-  'ingest.batch': ({ userId }) => ({
-    path: '/v1/ingest/batch',
-    body: { items: [recordOf(userId)] },
-  }),
-  export: ({ userId }) => ({ path: `/v1/export${query(userId)}` }),
-  import: ({ userId }) => {
-    const { userId: _, ...item } = { ...exampleMemory, id: `mem_${crypto.randomUUID()}` };
-    return { path: '/v1/import', body: { items: [{ ...item, ...user(userId) }] } };
-  },
-  users: () => ({ path: '/v1/users?limit=100' }),
-};
+const parts: Partial<Record<OperationName, (target: Target) => { query?: string; body?: object }>> =
+  {
+    save: ({ userId }) => ({ body: { ...user(userId), content } }),
+    list: ({ userId }) => ({ query: query(userId) }),
+    get: () => ({}),
+    update: () => ({ body: { content } }),
+    delete: () => ({}),
+    deleteAll: ({ userId }) => ({ query: query(userId) }),
+    search: ({ userId, text }) => ({ query: query(userId, `query=${encodeURIComponent(text)}`) }),
+    status: () => ({}),
+    statusMany: ({ id }) => ({ body: { memoryIds: [id] } }),
+    'ingest.support': ({ userId }) => {
+      return { body: { ...user(userId), data: { subject: content, comments: [] } } };
+    },
+    'ingest.document': ({ userId }) => ({ body: { ...user(userId), data } }),
+    'ingest.chat': ({ userId }) => ({ body: { ...user(userId), data: chat } }),
+    'ingest.record': ({ userId }) => ({ body: recordOf(userId) }),
+    'ingest.batch': ({ userId }) => ({ body: { items: [recordOf(userId)] } }),
+    export: ({ userId }) => ({ query: query(userId) }),
+    import: ({ userId }) => {
+      const { userId: _, ...item } = { ...exampleMemory, id: `mem_${crypto.randomUUID()}` };
+      return { body: { items: [{ ...item, ...user(userId) }] } };
+    },
+    users: () => ({ query: '?limit=100' }),
+  };
 
-export const named = Object.keys(requests) as OperationName[];
+export const named = Object.keys(parts) as OperationName[];
+
+/** Returns a valid request. Those of operations without memories have neither query nor body. */
+export function requestOf(name: OperationName, target: Target): Request {
+  const { query = '', ...request } = parts[name]?.(target) ?? {};
+  return { ...request, path: operations[name].path.replace(':id', target.id) + query };
+}
 
 export function isWrite(name: OperationName): boolean {
   const { method, reads }: { method: string; reads?: true } = operations[name];
@@ -69,9 +69,7 @@ export const byUser = named.filter(
 
 /** Performs an operation on the target, with the key of `as`. */
 export function perform(as: TestServer, name: OperationName, target: Target): Promise<Answer> {
-  const request = requests[name]?.(target);
-  if (request === undefined) throw new Error(`${name} has no request here`);
-  const { path, body } = request;
+  const { path, body } = requestOf(name, target);
   return ask(as, operations[name].method, path, body === undefined ? {} : { body });
 }
 

@@ -165,10 +165,8 @@ test('drain() rejects new writes and waits for the writes that still run', async
   const ended = Promise.withResolvers<void>();
   const stored = queue.run(writeAfter(ended.promise));
   const drained = queue.drain().then(() => 'drained');
-  expect(await rejectionOf(queue.run(quick))).toMatchObject({
-    code: 'unavailable',
-    message: 'the service is shutting down; nothing was stored',
-  });
+  const message = 'the service is shutting down; nothing was stored';
+  expect(await rejectionOf(queue.run(quick))).toMatchObject({ code: 'unavailable', message });
   expect(await Promise.race([drained, Bun.sleep(20)])).toBeUndefined();
   ended.resolve();
   expect(await stored).toBe('stored');
@@ -207,8 +205,7 @@ test('writes share a transaction up to a number of rows, and each is counted', a
 test('a write whose COMMIT has rolled back has an unknown outcome', async () => {
   const queue = queueOn(openWith((command) => (command === 'COMMIT' ? 'ROLLBACK' : command)));
   const work: Work = (tx) => tx.run('INSERT INTO changed VALUES (1)');
-  expect(await rejectionOf(queue.run({ ...alone, work }))).toMatchObject({
-    code: 'internal',
-    message: expect.stringContaining('the outcome is unknown'),
-  });
+  const error = await rejectionOf(queue.run({ ...alone, work }));
+  expect(error).toMatchObject({ code: 'internal' });
+  expect(error.message).toContain('the outcome is unknown');
 });
