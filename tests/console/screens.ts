@@ -215,12 +215,9 @@ describe('A memory', () => {
     await page.getByLabel('Occurred').fill('2026-05-08');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Second text').waitFor();
-    expect(await server.client.get(saved.id)).toMatchObject({
-      content: 'Second text',
-      metadata: { role: 'agent' },
-      occurredAt: '2026-05-08T00:00:00.000Z',
-      version: 2,
-    });
+    const edited = { content: 'Second text', metadata: { role: 'agent' }, version: 2 };
+    const occurredAt = '2026-05-08T00:00:00.000Z';
+    expect(await server.client.get(saved.id)).toMatchObject({ ...edited, occurredAt });
     await page.getByText('JSON', { exact: true }).click();
     await page.getByText('"version": 2').waitFor();
     await page.getByRole('button', { name: 'Delete' }).click();

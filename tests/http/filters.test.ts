@@ -169,12 +169,8 @@ describe.each(doors)('GET /v1/memories%s by metadata', async (door) => {
 
 describe.each(doors)('GET /v1/memories%s by time', async (door) => {
   const userId = newUser();
-  const times = [
-    '2026-04-30T23:59:59.999Z',
-    '2026-05-01',
-    '2026-05-15T10:00:00+02:00',
-    '2026-06-01',
-  ];
+  const may = ['2026-05-01', '2026-05-15T10:00:00+02:00'];
+  const times = ['2026-04-30T23:59:59.999Z', ...may, '2026-06-01'];
   for (const [index, occurredAt] of times.entries()) {
     await server.client.save({ userId, content: `trip ${index}`, occurredAt });
   }

@@ -33,11 +33,9 @@ describe.each(writes)('%s with an idempotency key', (_, make) => {
     expect(new Set(answers.map((answer) => JSON.stringify(essence(answer)))).size).toBe(1);
     const alone = await prepare(server, make);
     await sendKeyed(server, alone.request, alone.userId);
-    const [many, one] = [
-      await completeMemories(server, userId),
-      await completeMemories(server, alone.userId),
-    ];
-    expect(many.map(({ content }) => content)).toEqual(one.map(({ content }) => content));
+    const contents = async (of: string) =>
+      (await completeMemories(server, of)).map(({ content }) => content);
+    expect(await contents(userId)).toEqual(await contents(alone.userId));
   });
 
   test('is rejected if the key is malformed', async () => {

@@ -51,7 +51,7 @@ const common: Rejected[] = [
 ];
 const contents = [1, true, {}, 'a\0', '\ud800'];
 
-const noData = [undefined, null, 'x', []];
+const noData: Rejected = ['data', [undefined, null, 'x', []]];
 const optionalOfSave = ['source', 'externalId', 'occurredAt', 'expiresAt'];
 const ofSave: Rejected[] = [
   ['content', [undefined, ...badTexts(65_536)]],
@@ -83,21 +83,17 @@ const ofChat: Rejected[] = [
   ]),
   ['data.comments', [[entry]]],
 ];
-const others: Rejected[] = [
-  ['data', noData],
-  ['type', ['document']],
-];
+const type: Rejected = ['type', ['document']];
 const ofRecord: Rejected[] = [
-  ['data', noData],
   ['data.name', [undefined, ...texts]],
   ['type', [undefined, null, 'memory', 'note', []]],
 ];
 const endpoints: [path: string, body: object, fields: Rejected[]][] = [
   ['/v1/memories', memory, ofSave],
-  ['/v1/ingest/support', support, [...ofSupport, ...others]],
-  ['/v1/ingest/document', document, [...ofDocument, ...others]],
-  ['/v1/ingest/chat', chat, [...ofChat, ...others]],
-  ['/v1/ingest', event, ofRecord],
+  ['/v1/ingest/support', support, [noData, ...ofSupport, type]],
+  ['/v1/ingest/document', document, [noData, ...ofDocument, type]],
+  ['/v1/ingest/chat', chat, [noData, ...ofChat, type]],
+  ['/v1/ingest', event, [noData, ...ofRecord]],
 ];
 
 describe.each(endpoints)('POST %s', (path, base, fields) => {

@@ -38,11 +38,7 @@ const changes: Record<string, Record<string, unknown>> = {
   'POST /v1/ingest/chat': { 'data.title': 'T' },
   'POST /v1/ingest': { 'data.k': '1', 'data.name': 'm', metadata: undefined },
   'POST /v1/ingest/batch': { 'items.1': { bad: 'two' }, 'items.2.data.text': 'U' },
-  'POST /v1/import': {
-    'items.0.content': 'other',
-    'items.0.updatedAt': later,
-    'items.1': { bad: 'two' },
-  },
+  'POST /v1/import': { 'items.0.content': 'y', 'items.0.updatedAt': later, 'items.1': { bad: 2 } },
   'PATCH /v1/memories/:id': { content: 'newest', 'metadata.a': 3 },
 };
 
@@ -147,11 +143,7 @@ test.each<[difference: string, one: WriteRequest, other: WriteRequest]>([
   ['where an object begins', withMetadata({ x: [{ a: 1 }] }), withMetadata({ x: ['a', 1, {}] })],
   ['the name of a key', withMetadata({ a: 1 }), withMetadata({ b: 1 })],
   ['where a key ends', withMetadata({ ab: 'c' }), withMetadata({ a: 'bc' })],
-  [
-    'the end of an object',
-    withMetadata({ a: { b: 1 }, c: 2 }),
-    withMetadata({ a: { b: 1, c: 2 } }),
-  ],
+  ['an object', withMetadata({ a: { b: 1 }, c: 2 }), withMetadata({ a: { b: 1, c: 2 } })],
   ['the words of a long text', text('one'), text('two')],
   ['a field that is left out', withMetadata({}), saveOf('u')],
   ['null and nothing', withMetadata({ k: null }), withMetadata({})],

@@ -26,15 +26,8 @@ async function start(thread: string) {
     const message = { body: list, headers: { accept } };
     expect((await send(server, 'POST', '/mcp/users/u', message)).status).toBe(200);
   }
-  return {
-    server,
-    reasons,
-    breakThread,
-    async [Symbol.asyncDispose]() {
-      await server.stop();
-      remove();
-    },
-  };
+  const dispose = () => server.stop().then(remove);
+  return { server, reasons, breakThread, [Symbol.asyncDispose]: dispose };
 }
 
 test.concurrent.each(exits)('if the %s thread exits, the service ends', async (...given) => {

@@ -14,12 +14,8 @@ const content = 'Allergic to peanuts';
 const car = 'Drives a red Toyota';
 
 const endpoint = startEndpoint();
-const env = {
-  LOG_LEVEL: 'debug',
-  MEMORY_EMBEDDINGS: endpoint.url,
-  MEMORY_EMBEDDINGS_MODEL: 'first',
-  MEMORY_EMBEDDINGS_KEY: 'sk-secret',
-};
+const model = { MEMORY_EMBEDDINGS_MODEL: 'first', MEMORY_EMBEDDINGS_KEY: 'sk-secret' };
+const env = { LOG_LEVEL: 'debug', MEMORY_EMBEDDINGS: endpoint.url, ...model };
 const lines: string[] = [];
 const server = await withServer(env, [], { log: (line) => void lines.push(line) });
 

@@ -54,14 +54,8 @@ async function withDatabase() {
     return rows.map(({ name }) => name);
   }
 
-  return {
-    start,
-    models,
-    async [Symbol.asyncDispose]() {
-      await Promise.all([...stops].map((stop) => stop()));
-      await drop();
-    },
-  };
+  const dispose = () => Promise.all([...stops].map((stop) => stop())).then(drop);
+  return { start, models, [Symbol.asyncDispose]: dispose };
 }
 
 function requestsOf(model: string) {

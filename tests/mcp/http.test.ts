@@ -130,11 +130,9 @@ test("the response has the message's request id", async () => {
 
 describe('on a server that logs and limits the requests of a key', async () => {
   const logged: string[] = [];
-  const limited = await withServer(
-    { LOG_LEVEL: 'info', MEMORY_RATE_LIMIT: '4/60' },
-    [join(import.meta.dir, 'more-tools.ts')],
-    { log: (line) => void logged.push(line) },
-  );
+  const env = { LOG_LEVEL: 'info', MEMORY_RATE_LIMIT: '4/60' };
+  const log = (line: string) => void logged.push(line);
+  const limited = await withServer(env, [join(import.meta.dir, 'more-tools.ts')], { log });
   const failures = () => logged.filter((line) => line.includes('MCP tool failed'));
 
   test('the limit counts messages and tool requests; a tool says when to retry', async () => {

@@ -52,11 +52,7 @@ export const document: Document = JSON.parse(
 );
 
 export const documented: Operation[] = Object.entries(document.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, about]) => ({
-    ...about,
-    method: method.toUpperCase(),
-    path,
-  })),
+  Object.entries(methods).map(([name, about]) => ({ ...about, method: name.toUpperCase(), path })),
 );
 
 /** Returns what the document says about an operation of the contract. */

@@ -32,13 +32,8 @@ export async function askRaw(
 ): Promise<Answer> {
   const authorization = `Bearer ${server.key}`;
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
-  return readAnswer(
-    await fetch(server.url + path, {
-      method,
-      headers: { authorization, 'content-type': 'application/json', ...headers },
-      body: bytes,
-    }),
-  );
+  const all = { authorization, 'content-type': 'application/json', ...headers };
+  return readAnswer(await fetch(server.url + path, { method, headers: all, body: bytes }));
 }
 
 /** Parses a response and checks the headers that every one has, but the 413 sent by Bun itself. */

@@ -25,10 +25,7 @@ export const writes: [route: string, make: MakeWrite][] = [
     },
   ],
   ['POST /v1/import', (userId) => post('/import', { items: [importable(userId), { bad: 'one' }] })],
-  [
-    'DELETE /v1/memories',
-    (userId) => ({ method: 'DELETE', path: `/v1/memories?userId=${encodeURIComponent(userId)}` }),
-  ],
+  ['DELETE /v1/memories', (userId) => remove(`?userId=${encodeURIComponent(userId)}`)],
   [
     'PATCH /v1/memories/:id',
     (_, id) => {
@@ -36,7 +33,7 @@ export const writes: [route: string, make: MakeWrite][] = [
       return { method: 'PATCH', path: `/v1/memories/${id}`, body };
     },
   ],
-  ['DELETE /v1/memories/:id', (_, id) => ({ method: 'DELETE', path: `/v1/memories/${id}` })],
+  ['DELETE /v1/memories/:id', (_, id) => remove(`/${id}`)],
 ];
 
 /** A memory that an import accepts, with an id unique to the user. */
@@ -58,6 +55,8 @@ export const writesWithBody = writes.filter(([route]) => !route.startsWith('DELE
 function ingestOf(path: string, fields: object): [route: string, make: MakeWrite] {
   return [`POST /v1${path}`, (userId) => post(path, { userId, ...common, ...fields })];
 }
+
+const remove = (rest: string): WriteRequest => ({ method: 'DELETE', path: `/v1/memories${rest}` });
 
 function post(path: string, body: object): WriteRequest {
   return { method: 'POST', path: `/v1${path}`, body };

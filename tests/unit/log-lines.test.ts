@@ -15,11 +15,7 @@ test.each<[name: string, entry: Partial<LogEntry>, line: string]>([
   ['the fields that are set', { fields }, 'listening url=http://127.0.0.1:7070'],
   ['its level', { level: 'warn' }, 'warn listening'],
   ['no level if it is info', {}, 'listening'],
-  [
-    'what a request was',
-    { message: 'request', fields: request },
-    'GET /v1 200 3 ms requestId=req_1',
-  ],
+  ['a request', { message: 'request', fields: request }, 'GET /v1 200 3 ms requestId=req_1'],
 ])('a line has the time, and %s', (_, entry, line) => {
   expect(pretty(entry)).toBe(`09:05:03 ${line}`);
 });

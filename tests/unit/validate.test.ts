@@ -107,10 +107,7 @@ describe('a timeline', () => {
     [{ content: ['c'] }, 'content.0: must be an object'],
     [{ content: [{ text: 'c' }] }, 'content.0.type: is required'],
     [{ content: [{ type: '' }] }, 'content.0.type: must not be empty'],
-    [
-      { content: [{ type: 'x' }, { type: 'text', text: null }] },
-      'content.1.text: must be a string',
-    ],
+    [{ content: [{ type: 'text', text: null }] }, 'content.0.text: must be a string'],
     [{ tool_calls: {} }, 'tool_calls: must be an array'],
     [{ tool_calls: ['c'] }, 'tool_calls.0: must be an object'],
     [{ tool_calls: [{ function: {} }] }, 'tool_calls.0.function.name: is required'],
