@@ -54,6 +54,8 @@ export type Dialect = {
   sharedClock(now: string): string;
   /** Ends a SELECT, so that other transactions change its rows only after this one has ended. */
   forShare: string;
+  /** Ends a SELECT, so that it locks the rows and leaves out those that others have locked. */
+  skipLocked: string;
   /** The service's uptime on this database; see the table `maintenance`. */
   uptime: string;
   /**

@@ -163,7 +163,7 @@ function readDue(tx: Tx, { now, horizon, limit }: Claim): Promise<Due[]> {
     `SELECT project_id AS "projectId", user_id AS "userId", memory_id AS "memoryId", kind,
        lease_token AS "leaseToken", attempts
      FROM tasks WHERE run_at IS NOT NULL AND ${isDue(tx, '$1', '$2')}
-     ORDER BY run_at, ordinal LIMIT CAST($3 AS bigint)`,
+     ORDER BY run_at, ordinal LIMIT CAST($3 AS bigint) ${tx.dialect.skipLocked}`,
     [now, horizon, limit],
   );
 }

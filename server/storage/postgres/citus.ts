@@ -35,12 +35,15 @@ function distributeBy(table: string, column: string): string {
 }
 
 /**
- * See `Dialect`. Only the advisory lock is held until the workers have committed, so that the next
+ * Only the advisory lock is held until the workers have committed, so that the next
  * transaction sees the memories. The row shows whether this transaction has the lock already.
  */
-export const lockIds = `UPDATE projects SET name = name
+const lockIds = `UPDATE projects SET name = name
   WHERE project_id = $1 AND xmin <> CAST(pg_current_xact_id() AS xid)
     AND pg_advisory_xact_lock(project_id) IS NOT NULL`;
+
+/** See `Dialect`. Citus can lock the rows of a SELECT only within a shard. */
+export const citusDialect = { lockIds, skipLocked: '' };
 
 /** Without Citus, PostgreSQL ignores these settings. */
 export const citusSettings = {

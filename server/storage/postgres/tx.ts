@@ -1,6 +1,6 @@
 import type { Dialect, Tx, Value } from '../engine.ts';
 import { isTaskOf } from '../operations/columns.ts';
-import { lockIds } from './citus.ts';
+import { citusDialect } from './citus.ts';
 import {
   type Connection,
   type Outcome,
@@ -27,6 +27,7 @@ export const dialect: Dialect = {
   memoriesWithTasks: (userId) => `memories AS m LEFT JOIN LATERAL
     (SELECT * FROM tasks AS t WHERE ${isTaskOf} AND t.user_id = ${userId} OFFSET 0) AS t ON true`,
   forShare: 'FOR SHARE',
+  skipLocked: 'FOR UPDATE SKIP LOCKED',
   uptime: 'service_uptime()',
   oldestKeys: ({ known, old, limit }) =>
     `SELECT project_id, scope, key FROM idempotency_keys WHERE ${known} AND ${old}
@@ -53,7 +54,7 @@ export function createTx(send: Send, hasCitus = false): Tx {
   }
 
   return {
-    dialect: hasCitus ? { ...dialect, lockIds } : dialect,
+    dialect: hasCitus ? { ...dialect, ...citusDialect } : dialect,
     all: (text, values) => rows(statement(text, values)),
     async one<Row>(text: string, values?: Statement['values']) {
       const [first] = await rows<Row>(statement(text, values));

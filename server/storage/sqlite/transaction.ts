@@ -20,6 +20,7 @@ const dialect: Dialect = {
   memoriesById: 'INDEXED BY memories_by_id',
   memoriesWithTasks: () => memoriesWithTasks,
   forShare: '',
+  skipLocked: '',
   uptime: `(SELECT value FROM maintenance WHERE name = 'uptime')`,
   oldestKeys,
 };
