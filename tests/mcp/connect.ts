@@ -30,25 +30,18 @@ export async function connectTo(server: TestServer, way: Way, as: As = {}): Prom
   const mode = way.version === '2025-11-25' ? ('legacy' as const) : { pin: way.version };
   const client = new Client({ name: 'tests', version: '1' }, { versionNegotiation: { mode } });
   await client.connect(way.transport === 'http' ? overHttp(server, as) : overStdio(server, as));
-  async function result(name: string, args: Record<string, unknown> = {}) {
+  async function call(name: string, args: Record<string, unknown> = {}, fails = false) {
     const { content, isError = false } = await client.callTool({ name, arguments: args });
     const [block, ...more] = content;
     if (block?.type !== 'text' || more.length > 0)
       throw new Error('the result is not a single text block');
-    return { text: block.text, isError };
+    if (isError !== fails) throw new Error(block.text);
+    return block.text;
   }
   return {
     client,
-    async call(tool, args) {
-      const { text, isError } = await result(tool, args);
-      if (isError) throw new Error(text);
-      return text;
-    },
-    async failure(tool, args) {
-      const { text, isError } = await result(tool, args);
-      if (!isError) throw new Error(`no error: ${text}`);
-      return text;
-    },
+    call: (tool, args) => call(tool, args),
+    failure: (tool, args) => call(tool, args, true),
     [Symbol.asyncDispose]: () => client.close(),
   };
 }

@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { send, startTestServer } from '../support/server.ts';
+import { accept, list } from './messages.ts';
 
 /*
  * Starts a server, sends requests without and then with MCP, and prints after each step how many
@@ -20,8 +21,6 @@ await server.client.save({ userId: 'u', content: 'x' });
 await server.client.search({ userId: 'u', query: 'x' });
 await send(server, 'GET', '/mcp/users/u');
 report();
-const accept = 'application/json, text/event-stream';
-const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
-await send(server, 'POST', '/mcp/users/u', { body, headers: { accept } });
+await send(server, 'POST', '/mcp/users/u', { body: list, headers: { accept } });
 report();
 await server.stop();

@@ -32,22 +32,14 @@ test('an infinite timeoutMs does not expire immediately', async () => {
   expect(await client.get('mem_1')).toMatchObject({ id: 'mem_1' });
 });
 
-test('a timeoutMs of a day is not shortened', async () => {
-  using server = startFaultServer(json(200, aMemory));
-  const day = 86_400_000;
-  using set = spyOn(globalThis, 'setTimeout');
-  await clientOf(server).get('mem_1', { timeoutMs: day });
-  const delays = set.mock.calls.map(([, ms]) => ms);
-  expect(delays).toContain(day);
-});
-
-test('by default, an attempt may take 30 s and a wait 60 s', async () => {
+test('by default, an attempt may take 30 s and a wait 60 s, and an option may be a day', async () => {
   using server = startFaultServer(json(200, { ...aMemory, memoryId: 'mem_1' }));
   using set = spyOn(globalThis, 'setTimeout');
+  const day = 86_400_000;
+  await clientOf(server).get('mem_1', { timeoutMs: day });
   await clientOf(server).waitUntilComplete('mem_1');
   const delays = set.mock.calls.map(([, ms]) => ms);
-  expect(delays).toContain(30_000);
-  expect(delays).toContain(60_000);
+  for (const ms of [day, 30_000, 60_000]) expect(delays).toContain(ms);
 });
 
 test('a completed call leaves no timer that keeps the process alive', async () => {

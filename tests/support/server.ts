@@ -61,9 +61,7 @@ export async function startTestServer(
       await running.stop();
       await remove();
     },
-    [Symbol.asyncDispose](): Promise<void> {
-      return this.stop();
-    },
+    [Symbol.asyncDispose]: (): Promise<void> => server.stop(),
   };
   return server;
 }
