@@ -96,10 +96,13 @@ export function startBacklog(options: {
   async function embedSome(user: UserRef, limit: number, priority: Priority): Promise<Step> {
     const opened = await open();
     const { modelId } = opened;
-    const { from, upTo, memories } = await storage.memoriesToEmbed({ ...user, modelId, limit });
-    if (memories.length === 0 && upTo === from) return 'none';
-    const prepared = memories.map((memory) => ({ memory, texts: textsToEmbed(memory) }));
-    if (priority === 'urgent' && countOf(prepared) > memoriesNow) return 'tooMany';
+    const { from, memories, ...found } = await storage.memoriesToEmbed({ ...user, modelId, limit });
+    if (memories.length === 0 && found.upTo === from) return 'none';
+    const all = memories.map((memory) => ({ memory, texts: textsToEmbed(memory) }));
+    const [first = []] = priority === 'urgent' ? groupsOf(all, memoriesNow) : [all];
+    if (priority === 'urgent' && countOf(first) > memoriesNow) return 'tooMany';
+    const next = all[first.length];
+    const upTo = next === undefined ? found.upTo : Math.max(from, next.memory.change - 1);
     const vectors: NewVectors[] = [];
     async function store(through: number): Promise<boolean> {
       const made = { from, upTo: through, vectors };
@@ -107,14 +110,14 @@ export function startBacklog(options: {
       if (isStored) count('memory_embedded_memories_total', {}, vectors.length);
       return isStored;
     }
-    for (const some of groupsOf(prepared, opened.model.textsAtOnce)) {
+    for (const some of groupsOf(first, opened.model.textsAtOnce)) {
       if (isStopping) return 'none';
       try {
         vectors.push(...(await vectorsOf(opened, some, priority)));
       } catch (error) {
         // A model that refuses more requests must not be asked for the same texts again and again.
-        const [first] = some;
-        if (first !== undefined && vectors.length > 0) await store(first.memory.change - 1);
+        const [failed] = some;
+        if (failed !== undefined && vectors.length > 0) await store(failed.memory.change - 1);
         throw error;
       }
     }
@@ -141,14 +144,14 @@ export function startBacklog(options: {
       work.notify();
     },
     /**
-     * Embeds a few new memories of the user now. Returns false if their texts are too many. Rejects
-     * if the model or the storage fails.
+     * Embeds a few new memories of the user now. Returns false if there are none, or if the first
+     * has too many texts. Rejects if the model or the storage fails.
      */
     async embedNow(user: UserRef): Promise<boolean> {
       // The background may have stored vectors of an older change in the meantime.
       for (;;) {
         const step = await embedSome(user, memoriesNow, 'urgent');
-        if (step !== 'overtaken') return step !== 'tooMany';
+        if (step !== 'overtaken') return step === 'stored';
       }
     },
     /** Stops without waiting for the model, because the next start repeats what is interrupted. */

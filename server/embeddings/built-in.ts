@@ -33,7 +33,10 @@ export async function openBuiltInModel(): Promise<EmbeddingModel> {
   freeBytes(weights);
   const tokenizer = new WordPiece(await readFile(vocabularyPath, 'utf8'));
   const personIds = new Set(personWords.map((word) => tokenizer.idOf(word)));
-  const weightOf = (id: number) => (personIds.has(id) ? personWeight : 1);
+  const isPerson = (id: number) => personIds.has(id);
+  /** A question of hardly any other words keeps them. */
+  const mayWeigh = (ids: readonly number[]) => 2 * ids.filter(isPerson).length < ids.length - 1;
+  const weightOf = (id: number) => (isPerson(id) ? personWeight : 1);
   /** Only one text at a time can be encoded in steps. */
   let inBackground: Promise<unknown> = Promise.resolve();
   /** The calls that a search waits for. */
@@ -57,7 +60,8 @@ export async function openBuiltInModel(): Promise<EmbeddingModel> {
     if (priority !== 'background') {
       // Other questions may have arrived while several texts were encoded.
       await nextTurn();
-      return encoder.encode(tokens.ids, priority === 'question' ? weightOf : undefined);
+      const isWeighed = priority === 'question' && mayWeigh(tokens.ids);
+      return encoder.encode(tokens.ids, isWeighed ? weightOf : undefined);
     }
     const encoded = inBackground.then(() => encodeInSteps(tokens.ids));
     inBackground = encoded.catch(() => {});

@@ -171,7 +171,8 @@ export function createEmbedder(options: {
       const endsAt = performance.now() + (foundNothing ? foundNothingMs : turns * embedNowMs);
       const embed = () => call<boolean>('embedNow', user);
       for (let turn = 0; turn < turns; turn += 1) {
-        const withinMs = Math.max(0, endsAt - performance.now());
+        const withinMs = endsAt - performance.now();
+        if (withinMs <= 0) return;
         const goesOn = await inTurn(embedding, { projectId, withinMs }, embed).catch(() => false);
         if (!goesOn) return;
       }

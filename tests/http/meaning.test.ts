@@ -54,10 +54,12 @@ describe('with the built-in model', async () => {
     expect(atOnce).toBeGreaterThan(25);
   });
 
-  test('a search right after forty saves covers all of them', async () => {
+  test('a search right after forty saves, also of a long text, covers all of them', async () => {
     const answers: string[] = [];
     for (const userId of ['burst-1', 'burst-2', 'burst-3']) {
       const contents = Array.from({ length: 40 }, (_, n) => `Read book ${n} of the series`);
+      // A memory of two chunks.
+      contents.unshift('Has read them all. '.repeat(70));
       const saves = contents.map((content) => server.client.save({ userId, content }));
       await Promise.all([server.client.save({ userId, content: 'Allergic to peanuts' }), ...saves]);
       const { meaning, items } = await search({ userId, query: paraphrases[0][1] });
