@@ -15,7 +15,7 @@ export function exactNumber(
 
 /** Whether a number in JSON is a whole number of which a double loses digits. */
 export function losesDigits(source: string): boolean {
-  return /^-?\d{16,}$/.test(source) && String(Number(source)) !== source;
+  return /^-?[1-9]\d{15,}$/.test(source) && String(Number(source)) !== source;
 }
 
 /**

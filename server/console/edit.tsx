@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { exactNumber, holdsInexact, inexactNumber } from '../../sdk/contract/numbers.ts';
 import { type Memory, PreconditionFailedError, type UpdateRequest } from '../../sdk/index.ts';
 import { messageOf } from './format.ts';
 import { useAction } from './loading.ts';
@@ -67,7 +68,9 @@ export function Edit({ session, memory, onClose }: EditProps) {
 
 function readMetadata(text: string): object {
   try {
-    return JSON.parse(text);
+    const metadata = JSON.parse(text, exactNumber);
+    if (holdsInexact(metadata)) throw new Error(inexactNumber);
+    return metadata;
   } catch (error) {
     throw new Error(`metadata: ${messageOf(error)}`);
   }

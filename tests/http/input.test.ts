@@ -148,6 +148,12 @@ test.each(['1e400', '9007199254740993', '[-1234567890123456789]'])(
   },
 );
 
+test('zeros before a number are invalid JSON', async () => {
+  const body = `{"userId":"${newUser()}","content":"x","metadata":{"n":0000000000000001}}`;
+  const answer = await askRaw(server, 'POST', '/v1/memories', body);
+  expect(answer.body).toMatchObject({ message: 'the request body is not valid JSON' });
+});
+
 test('numbers with many digits are accepted if they are returned unchanged', async () => {
   const whole = '9007199254740992,-1234567890123456800';
   const numbers = `[${whole},0.1234567890123456,12345678901234567.5,1e+00000000000000001]`;
