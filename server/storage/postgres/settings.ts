@@ -18,15 +18,16 @@ export const serviceSettings = {
   tcp_keepalives_idle: '60s',
   tcp_keepalives_interval: '10s',
   tcp_keepalives_count: '6',
+  tcp_user_timeout: '120s',
 };
 
 /** Not among the settings above, because PostgreSQL 16 rejects sessions with unknown settings. */
 const turnOffTransactionTimeout = `CASE WHEN current_setting('transaction_timeout', true) IS NOT NULL
   THEN set_config('transaction_timeout', '0', false) END`;
 
-/** With `off`, acknowledged writes can be lost. `on` is set, too, so that a reload keeps it. */
-const keepCommitsDurable = `CASE WHEN current_setting('synchronous_commit') IN ('off', 'on')
-  THEN set_config('synchronous_commit', 'on', false) END`;
+/** With `off`, acknowledged writes can be lost. Others are set so that a reload keeps them. */
+const keepCommitsDurable = `set_config('synchronous_commit',
+  replace(current_setting('synchronous_commit'), 'off', 'on'), false)`;
 
 /**
  * Adds the schema's object id to the session's name in pg_stat_activity, because services in
