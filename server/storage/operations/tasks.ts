@@ -168,14 +168,22 @@ function readDue(tx: Tx, { now, horizon, limit }: Claim): Promise<Due[]> {
   );
 }
 
-/** Extends a lease that has not ended. The writes of many leases can share a transaction. */
-export const renewLease: WriteOperation<{ lease: Lease; leaseMs: number }, void> = {
-  users: () => [],
-  async run(tx, { lease, leaseMs }) {
+/**
+ * Extends leases that have not ended. A task that another transaction has locked is left out, so
+ * that the others do not wait for it.
+ */
+export const renewLeases: WriteOperation<{ leases: Lease[]; leaseMs: number }, void> = {
+  async run(tx, { leases, leaseMs }) {
     const now = tx.dialect.sharedClock('$6');
+    const find = `SELECT 1 AS found FROM tasks WHERE ${isLeased} ${tx.dialect.skipLocked}`;
     const text = `UPDATE tasks SET leased_until = ${now} + CAST($7 AS bigint)
       WHERE ${isLeased} AND leased_until > ${now}`;
-    await tx.run(text, [...leaseOf(lease), 0, leaseMs]);
+    await Promise.all(
+      leases.map(async (lease) => {
+        if ((await tx.one(find, leaseOf(lease))) === undefined) return;
+        await tx.run(text, [...leaseOf(lease), 0, leaseMs]);
+      }),
+    );
   },
 };
 

@@ -5,7 +5,7 @@ import {
   completeTasks,
   failTask,
   releaseTask,
-  renewLease,
+  renewLeases,
 } from '../operations/tasks.ts';
 import { keyOfUser } from '../operations/users.ts';
 import type { TaskStorage } from '../storage.ts';
@@ -25,9 +25,12 @@ export function keepLeases(engine: Pick<Engine, 'write'>): Leased & { stop(): vo
   const forget = (lease: Lease) => leases.delete(nameOf(lease));
 
   const heartbeat = setInterval(() => {
-    // Each is a write of its own, so that a locked task does not delay the others. If the heartbeat
-    // fails, the lease ends and the task runs again.
-    for (const renewal of leases.values()) engine.write(renewLease, renewal).catch(() => {});
+    const byLength = Map.groupBy(leases.values(), ({ leaseMs }) => leaseMs);
+    for (const [leaseMs, entries] of byLength) {
+      const renewal = { leases: entries.map(({ lease }) => lease), leaseMs };
+      // If the heartbeat fails, the leases end and the tasks run again.
+      engine.write(renewLeases, renewal).catch(() => {});
+    }
   }, heartbeatEveryMs);
   heartbeat.unref();
 
