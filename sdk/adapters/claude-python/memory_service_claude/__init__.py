@@ -3,17 +3,21 @@
 A file is a memory. Its path is the external id, and its text the content without the last newline.
 """
 
+from asyncio import get_running_loop
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from posixpath import normpath
 from typing import Any
 
 from anthropic.lib.tools import BetaFunctionToolResultType as Result, ToolError
 from anthropic.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool
 from anthropic.types import beta
-from anyio import to_thread
 from memory_service import Memory, MemoryItem, MemoryServiceError
 
 ROOT = "/memories"
 HINT = ". Please provide a valid path."
+# The threads of asyncio also look up hosts, for which a service that hangs must not wait.
+THREADS = ThreadPoolExecutor(32, "memory-service")
 
 
 class MemoryTool(BetaAbstractMemoryTool):
@@ -135,8 +139,8 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         self.tool = tool
 
     async def execute(self, command: beta.BetaMemoryTool20250818Command) -> Result:
-        # The threads of asyncio also look up hosts, for which a service that hangs must not wait.
-        return await to_thread.run_sync(self.tool.execute, command, abandon_on_cancel=True)
+        run = copy_context().run
+        return await get_running_loop().run_in_executor(THREADS, run, self.tool.execute, command)
 
     view = create = str_replace = insert = delete = rename = execute
 

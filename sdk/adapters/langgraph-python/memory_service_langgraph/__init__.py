@@ -7,13 +7,15 @@ the source. The first labels of the namespace are the user.
 import json
 import operator
 import re
+from asyncio import get_running_loop
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import copy_context
 from datetime import datetime, timedelta, timezone
 from itertools import islice, takewhile
 from typing import Any
 
-from anyio import to_thread
 from langgraph.store.base import (
     BaseStore, GetOp, Item, ListNamespacesOp, MatchCondition, Op, PutOp, Result, SearchItem,
     SearchOp, TTLConfig, validate_op_namespace,
@@ -25,6 +27,8 @@ Namespace = tuple[str, ...]
 NAMESPACE, TTL, INDEX = "$namespace", "$ttl", "$index"
 UNACCEPTED = "[\0\ud800-\udfff]"  # U+0000 and lone surrogates, which the service does not accept.
 CONTROLS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+# The threads of asyncio also look up hosts, for which a service that hangs must not wait.
+THREADS = ThreadPoolExecutor(32, "memory-service")
 MOST = 100  # The largest number of results of a search of the service.
 COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "$eq": operator.eq, "$ne": operator.ne,
@@ -56,8 +60,8 @@ class MemoryServiceStore(BaseStore):
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        # The threads of asyncio also look up hosts, for which a service that hangs must not wait.
-        return await to_thread.run_sync(self.batch, ops, abandon_on_cancel=True)
+        run = copy_context().run
+        return await get_running_loop().run_in_executor(THREADS, run, self.batch, ops)
 
     def read(self, op: Op) -> Result:
         if isinstance(op, GetOp):
