@@ -4,6 +4,7 @@ import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { limits } from '../../sdk/contract/limits.ts';
 import { holdsInexact, inexactNumber } from '../../sdk/contract/numbers.ts';
 import { badRequest, ServiceError } from '../errors.ts';
+import { yieldToEventLoop } from '../threads/event-loop.ts';
 import type { Auth } from './auth.ts';
 import { type Caller, withBoundUser } from './authenticate.ts';
 import { rejectForeignHosts } from './hosts.ts';
@@ -36,6 +37,8 @@ export function mcp({ reading: auth }: Auth, services: RouteServices) {
       throw badRequest('', 'JSON-RPC batches are not supported; send each message in its own POST');
     }
     if (holdsInexact(body)) throw badRequest('', inexactNumber);
+    // A large message is parsed, checked and sent on in different turns of the event loop.
+    await yieldToEventLoop();
     const userId = userOf();
     waitLonger(request);
     const requestId = String(set.headers[headerNames.requestId]);
