@@ -153,7 +153,7 @@ describe('search index', () => {
   test.each(['adding', 'removing'])(
     'takes about as long for %s old memories as new ones',
     (what) => {
-      const oldestFirst = Array.from({ length: 40_000 }, (_, number) => number);
+      const oldestFirst = Array.from({ length: 100_000 }, (_, number) => number);
       const newestFirst = oldestFirst.toReversed();
       const put = (index: SearchIndex, number: number) =>
         index.put({ id: `mem_${number}`, createdAt: number, chunks: [] });
@@ -162,7 +162,7 @@ describe('search index', () => {
         if (what === 'removing') for (const number of oldestFirst) put(index, number);
         const begun = process.cpuUsage();
         if (what === 'adding') for (const number of order) put(index, number);
-        else for (const number of order.slice(0, 20_000)) index.remove(`mem_${number}`);
+        else for (const number of order.slice(0, 50_000)) index.remove(`mem_${number}`);
         index.search(parseQuery('tea'));
         return process.cpuUsage(begun).user;
       };
