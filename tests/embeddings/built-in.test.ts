@@ -24,6 +24,19 @@ test.each([
   expect(model.fluency(question)).toBeLessThanOrEqual(most);
 });
 
+test.each([
+  ['what does she do for a living?', true],
+  ['the user, and what he likes', true],
+  ['she, her, him', false],
+  ['user user user', false],
+  ['what does Ada do for a living?', false],
+])('who %j asks about has another weight than in a memory: %p', async (text, expected) => {
+  const model = await openBuiltInModel();
+  const [asked] = await model.embed([text], 'question');
+  const [stored] = await model.embed([text], 'urgent');
+  expect(Bun.deepEquals(asked, stored)).toBe(!expected);
+});
+
 test('texts that a search waits for are embedded before one that waits in the background', async () => {
   const model = await openBuiltInModel();
   const order: string[] = [];
