@@ -11,8 +11,8 @@ import type { Changed, ModelNotice, ModelStart } from './model-thread.ts';
 type Answer = QuestionVector | null | 'unavailable';
 
 const cachedQuestions = 256;
-/** For each `memoriesNow` memories. */
-const embedNowMs = 100;
+/** For the first `memoriesNow` memories, which may be paragraphs, and for each more of them. */
+const embedNowMs = { first: 300, more: 100 };
 /** The built-in model may still be loading, or share a busy core. */
 const foundNothingMs = 2_000;
 const askMs = 300;
@@ -168,7 +168,8 @@ export function createEmbedder(options: {
       if (performance.now() < brokenUntil) return;
       const { projectId } = user;
       const turns = Math.ceil(missing / memoriesNow);
-      const endsAt = performance.now() + (foundNothing ? foundNothingMs : turns * embedNowMs);
+      const foundMs = embedNowMs.first + (turns - 1) * embedNowMs.more;
+      const endsAt = performance.now() + (foundNothing ? foundNothingMs : foundMs);
       const embed = () => call<boolean>('embedNow', user);
       for (let turn = 0; turn < turns; turn += 1) {
         const withinMs = endsAt - performance.now();
