@@ -1,4 +1,10 @@
-import { growth, type Labels, type Metrics, quantile, type Span } from './metrics.ts';
+import {
+  growth,
+  type Labels,
+  type Metrics,
+  quantile,
+  type Span,
+} from '../../server/metrics/reading.ts';
 
 /** The load of a server between two readings of its metrics. Null stands for no value. */
 export type Load = ReturnType<typeof loadOf>;

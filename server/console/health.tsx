@@ -1,7 +1,14 @@
 import { useState } from 'preact/hooks';
 import type { Health as State } from '../../sdk/index.ts';
+import {
+  growth,
+  type Labels,
+  Metrics,
+  quantile,
+  type Span,
+  type Where,
+} from '../metrics/reading.ts';
 import { Chart, type Line, maxValues } from './chart.tsx';
-import { quantile, rate, readSample, type Sample, total } from './figures.ts';
 import { bytesText } from './format.ts';
 import { address } from './key.ts';
 import { useEvery, useLoaded } from './loading.ts';
@@ -9,6 +16,8 @@ import { Facts, Failure, Screen } from './parts.tsx';
 import type { Session } from './session.ts';
 
 const everyMs = 2_000;
+
+type Sample = { at: number; metrics: Metrics };
 
 /** The state of the service and of the project, and the metrics of the last minutes. */
 export function Health({ session: { client } }: { session: Session }) {
@@ -60,7 +69,7 @@ async function readMetrics(signal: AbortSignal): Promise<Sample> {
   const response = await fetch(`${address}/metrics`, { signal, headers: { accept: 'text/plain' } });
   const text = await response.text();
   if (!response.ok) throw new Error(JSON.parse(text).message);
-  return readSample(Date.now(), text);
+  return { at: Date.now(), metrics: new Metrics(text) };
 }
 
 function Service({ state }: { state: State }) {
@@ -88,9 +97,6 @@ function shareText(part: number, whole: number): string {
   return whole === 0 ? '–' : `${Math.floor((part / whole) * 100)} %`;
 }
 
-type Labels = Record<string, string>;
-type Where = (labels: Labels) => boolean;
-
 const isSearch = ({ route }: Labels) => route === '/v1/memories/search';
 const isSave = ({ method, route = '' }: Labels) =>
   method === 'POST' && /^\/v1\/(?:memories$|ingest|import)/.test(route);
@@ -99,22 +105,27 @@ const perSecond = (value: number) => `${value.toFixed(1)}/s`;
 const milliseconds = (value: number) => `${(value * 1_000).toFixed(value < 0.01 ? 1 : 0)} ms`;
 const count = (value: number) => value.toLocaleString('en');
 
+const requests = 'memory_http_requests_total';
+const durations = 'memory_http_request_duration_seconds';
+
 function Charts({ of: samples }: { of: Sample[] }) {
-  const between = (name: string, read: (before: Sample, after: Sample) => number | null): Line => ({
+  const between = (name: string, read: (span: Span, seconds: number) => number | null): Line => ({
     name,
-    values: samples.slice(1).map((after, at) => read(samples[at] ?? after, after)),
+    values: samples.slice(1).map((to, at) => {
+      const from = samples[at] ?? to;
+      const span = { before: from.metrics, after: to.metrics };
+      return wasRestarted(span) ? null : read(span, (to.at - from.at) / 1_000);
+    }),
   });
   const rateOf = (name: string, where: Where) =>
-    between(name, (before, after) =>
-      rate(before, after, { name: 'memory_http_requests_total', where }),
+    between(name, (span, seconds) =>
+      span.after.sum(requests, where) === null ? null : growth(span, requests, where) / seconds,
     );
-  const latency = (name: string, q: number, where: Where) =>
-    between(name, (before, after) =>
-      quantile(before, after, { name: 'memory_http_request_duration_seconds', where }, q),
-    );
+  const latency = (name: string, share: number, where: Where) =>
+    between(name, (span) => quantile(span, share, durations, where));
   const gauge = (name: string, metric: string): Line => ({
     name,
-    values: samples.map((sample) => total(sample, { name: metric })),
+    values: samples.map(({ metrics }) => metrics.sum(metric)),
   });
   return (
     <div class="charts">
@@ -145,4 +156,8 @@ function Charts({ of: samples }: { of: Sample[] }) {
       />
     </div>
   );
+}
+
+function wasRestarted({ before, after }: Span): boolean {
+  return (after.sum(requests) ?? 0) < (before.sum(requests) ?? 0);
 }

@@ -57,7 +57,7 @@ const table: Row[] = [
   { from: 'cli/terminal/', may: terminal, late: 'jsonc-parser' },
   {
     from: 'cli/client/',
-    may: `${terminal} cli/client/ cli/commander.ts sdk/index.ts`,
+    may: `${terminal} cli/client/ cli/commander.ts sdk/index.ts server/metrics/reading.ts`,
     types: contract,
   },
   { from: 'cli/documents/', may: `${terminal} cli/documents/`, types: 'sdk/index.ts' },
@@ -154,8 +154,8 @@ const table: Row[] = [
   {
     from: 'server/console/',
     may:
-      'preact preact/ @preact/ server/console/ server/home/ sdk/index.ts ' +
-      'sdk/contract/numbers.ts',
+      'preact preact/ @preact/ server/console/ server/home/ server/metrics/reading.ts ' +
+      'sdk/index.ts sdk/contract/numbers.ts',
   },
   {
     from: 'server/http/ server/app.ts',

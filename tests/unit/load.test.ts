@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { loadOf } from '../../cli/client/load.ts';
-import { growth, Metrics, quantile } from '../../cli/client/metrics.ts';
+import { growth, Metrics, quantile } from '../../server/metrics/reading.ts';
 
 /** Returns the text of a histogram whose buckets end at 1, 2 and infinity. */
 function histogram(one: number, two: number, all: number): Metrics {
