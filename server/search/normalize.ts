@@ -18,6 +18,11 @@ const allowedGrowth = 200;
 
 const ascii = /^[\0-\x7f]*$/;
 /**
+ * The marks of a character after the first thirty, more than any word has; two of them are letters
+ * that NFKD turns into marks. To put a run of marks in order takes time quadratic in its length.
+ */
+const excessMarks = /(?<=[\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]+/gu;
+/**
  * English endings after an apostrophe, as in "Ana's" and "we'll". The whole ending is removed,
  * because removing only the apostrophe would turn "we'll" into "well".
  */
@@ -107,7 +112,7 @@ export function normalizeWords(text: string): string {
  */
 function normalizerFor(text: string): (text: string) => string {
   if (ascii.test(text)) return normalizeAscii;
-  const isTooLong = text.normalize('NFKD').length > maxGrowth * text.length + allowedGrowth;
+  const isTooLong = decompose(text, 'NFKD').length > maxGrowth * text.length + allowedGrowth;
   return (part) => normalizeUnicode(part, isTooLong ? 'NFD' : 'NFKD');
 }
 
@@ -145,10 +150,13 @@ export function withoutAccents(word: string): string {
   return word.normalize('NFD').replace(accents, '').normalize('NFC');
 }
 
+function decompose(text: string, form: 'NFKD' | 'NFD'): string {
+  return text.replace(excessMarks, '').normalize(form);
+}
+
 function normalizeUnicode(text: string, form: 'NFKD' | 'NFD'): string {
   const letters = removeAccents(
-    text
-      .normalize(form)
+    decompose(text, form)
       .replace(/[’ʼ＇]/g, "'")
       .toLowerCase(),
   )

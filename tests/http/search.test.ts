@@ -39,3 +39,15 @@ test('a document is found by its title, and by its last words', async () => {
   expect(byTitle.items.map(({ id }) => id)).toEqual([memoryId]);
   expect(byEnd.items.map(marked)[0]).toContain('«walrus»');
 });
+
+// Ordered together, the marks of such a document would take half a minute.
+test.each(['\u0f71\u0f72\u0f74', '\u0323ﾞ'])(
+  'a document with any number of the marks %j on a letter is found',
+  async (marks) => {
+    const text = `ཀ${marks.repeat(1_500_000 / marks.length)} yak`;
+    const { memoryId } = await server.client.ingest.document({ userId: marks, data: { text } });
+    await server.client.waitUntilComplete(memoryId);
+    const { items } = await search('yak', { userId: marks });
+    expect(items.map(({ id }) => id)).toEqual([memoryId]);
+  },
+);

@@ -45,3 +45,11 @@ test('a large message does not block the requests of its own tool', async () => 
   const { json } = await post('/mcp/users/u', save, {}, narrow);
   expect(json.result.content[0].text).toStartWith('Saved: ');
 });
+
+test('a text with more marks on a letter than can be put in order does not stop the tools', async () => {
+  const save = call('save_memory', { content: `ཀ${'\u0f71\u0f72\u0f74'.repeat(20_000)} yak` });
+  const { json } = await post('/mcp/users/marks', save);
+  expect(json.result.content[0].text).toStartWith('Saved: ');
+  const again = await post('/mcp/users/marks', save);
+  expect(again.json.result.content[0].text).toStartWith('Already remembered: ');
+});

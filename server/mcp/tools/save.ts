@@ -57,9 +57,13 @@ function isSame(one: string, other: string): boolean {
   return normalized(one) === normalized(other);
 }
 
+/** More marks than any word has. To put them in order takes time quadratic in their number. */
+const longRunOfMarks = /\p{M}{31}/u;
+
 /** Normalizes Unicode and white space. Case is kept, because two items can differ only in case. */
 function normalized(text: string): string {
-  return text.normalize('NFC').replace(/\s+/g, ' ').trim();
+  const composed = longRunOfMarks.test(text) ? text : text.normalize('NFC');
+  return composed.replace(/\s+/g, ' ').trim();
 }
 
 function holds(known: Memory, { content, metadata }: SaveArguments): boolean {
