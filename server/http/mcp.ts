@@ -36,7 +36,7 @@ export function mcp({ reading: auth }: Auth, services: RouteServices) {
     if (Array.isArray(body)) {
       throw badRequest('', 'JSON-RPC batches are not supported; send each message in its own POST');
     }
-    if (holdsInexact(body)) throw badRequest('', inexactNumber);
+    if (holdsInexact(body)) throw badRequest('', `the message ${inexactNumber}`);
     // A large message is parsed, checked and sent on in different turns of the event loop.
     await yieldToEventLoop();
     const userId = userOf();

@@ -4,10 +4,13 @@ import { program } from '../cli/shell.ts';
 import { html, json, refusal, startFaultServer } from '../support/fault-server.ts';
 import { noHome } from '../support/process.ts';
 import { withProject } from '../support/server.ts';
+import { connectTo, type Way } from './connect.ts';
+import { call } from './messages.ts';
 
 const server = await withProject();
 const memory = (argv: string[], around = {}) => memoryAt(server)(argv, around);
 
+const overStdio: Way = { transport: 'stdio', version: '2025-11-25' };
 const clientInfo = { name: 'tests', version: '1' };
 const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
 const hello = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
@@ -16,22 +19,20 @@ const away = { MEMORY_BASE_URL: 'http://127.0.0.1:1' };
 
 const listCall = { method: 'tools/call', params: { name: 'list_memories', arguments: {} } };
 
-/** Runs `memory mcp --user u` in this process until it has answered a message, and returns that. */
-async function answerOf(args: string[], message: object, env: Record<string, string> = {}) {
-  let stdout = '';
-  const input = new TransformStream<Uint8Array, Uint8Array>();
-  const writer = input.writable.getWriter();
-  const onOutput = (text: string) => {
-    stdout += text.startsWith('{') ? text : '';
-    if (stdout.split('\n').length > 2) void writer.close();
-  };
-  const around = { stdin: input.readable, onOutput, env };
-  const running = memory(['mcp', '--user', 'u', ...args], around);
-  const sent = JSON.stringify({ jsonrpc: '2.0', id: 2, ...message });
-  void writer.write(Buffer.from(`${hello}\n${sent}\n`));
-  const { code, stderr } = await running;
+/** Runs `memory mcp --user u` in this process on these lines, and returns its responses. */
+async function answersTo(lines: string[], args: string[] = [], env: Record<string, string> = {}) {
+  const stdin = [hello, ...lines].join('\n');
+  const { code, stdout, stderr } = await memory(['mcp', '--user', 'u', ...args], { stdin, env });
   expect(code).toBe(0);
-  return { answer: stdout.split('\n')[1] ?? '', stderr };
+  const answers = stdout.trimEnd().split('\n');
+  return { answers: answers.filter((answer) => JSON.parse(answer).id !== 1), stderr };
+}
+
+async function answerOf(args: string[], message: object, env: Record<string, string> = {}) {
+  const sent = JSON.stringify({ jsonrpc: '2.0', id: 2, ...message });
+  const { answers, stderr } = await answersTo([sent], args, env);
+  expect(answers).toHaveLength(1);
+  return { answer: answers[0] ?? '', stderr };
 }
 
 describe('memory mcp exits', () => {
@@ -148,4 +149,56 @@ test('memory mcp exits if it is interrupted before it has connected to the servi
   const stdin = new ReadableStream<Uint8Array>();
   const ran = await memory(['mcp', '--user', 'u'], { stdin, interrupted: AbortSignal.abort() });
   expect(ran).toMatchObject({ code: 0, stdout: '' });
+});
+
+/** A number that JSON.stringify() prints with all its digits. */
+const { rawJSON } = JSON as JSON & { rawJSON(digits: string): unknown };
+
+test('a number that a double cannot hold is rejected', async () => {
+  const userId = 'exact';
+  await using client = await connectTo(server, overStdio, { userId });
+  for (const n of ['1e400', '9007199254740993', '-9007199254740993']) {
+    const save = client.call('save_memory', { content: 'x', metadata: { n: rawJSON(n) } });
+    await expect(save).rejects.toThrow('use a string');
+  }
+  expect((await server.client.list({ userId })).items).toEqual([]);
+  // The same digits in a text are accepted, and so is a long number that a double can hold.
+  const [content, metadata] = ['9007199254740993', { exact: 9_007_199_254_740_992 }];
+  await client.call('save_memory', { content, metadata });
+  expect((await server.client.list({ userId })).items).toMatchObject([{ content, metadata }]);
+});
+
+describe('a line that is not a message gets an error', () => {
+  const batch = 'batches are not supported';
+  test.each<[line: string, id: number | null, code: number, message: string]>([
+    ['{"jsonrpc":"2.0","id":5,', null, -32_700, 'not valid JSON'],
+    [`[${hello},${hello}]`, null, -32_600, batch],
+    ['[]', null, -32_600, batch],
+    ['null', null, -32_600, 'not a valid JSON-RPC message'],
+    ['{"id":5,"method":"tools/list"}', 5, -32_600, 'not a valid JSON-RPC message'],
+    ['{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}', null, -32_600, 'use a string'],
+    [`{"jsonrpc":"2.0","id":5,"a":${'['.repeat(2e5)}${']'.repeat(2e5)}}`, 5, -32_600, ''],
+  ])('%#', async (line, id, code, message) => {
+    const { answers } = await answersTo([line, '', '{"jsonrpc":"2.0","id":6,"method":"ping"}']);
+    const error = { code, message: expect.stringContaining(message) };
+    expect(answers.map((answer) => JSON.parse(answer))).toEqual([
+      { jsonrpc: '2.0', id, error },
+      { jsonrpc: '2.0', id: 6, result: {} },
+    ]);
+  });
+
+  test('bytes that are not UTF-8', async () => {
+    const save = JSON.stringify({ ...call('save_memory', { content: 'caf\u00e9' }), id: 2 });
+    const stdin = new Blob([hello, '\n', Buffer.from(save, 'latin1'), '\n']).stream();
+    const { stdout } = await memory(['mcp', '--user', 'latin'], { stdin });
+    expect(stdout).toContain('-32700');
+    expect((await server.client.list({ userId: 'latin' })).items).toEqual([]);
+  });
+});
+
+test('a text of any size gets a response that says what to do', async () => {
+  const args = { name: 'save_memory', arguments: { content: 'x'.repeat(11_000_000) } };
+  const { answer } = await answerOf([], { method: 'tools/call', params: args });
+  expect(answer).toContain('The text is too large');
+  expect(answer).toContain('Save it in parts.');
 });

@@ -140,7 +140,7 @@ const table: Row[] = [
     from: 'server/mcp/tools/',
     may:
       'server/mcp/tools/ @modelcontextprotocol/server @modelcontextprotocol/server/ node: ' +
-      'sdk/contract/enumerations.ts',
+      'sdk/contract/enumerations.ts sdk/contract/numbers.ts',
     types: 'sdk/index.ts',
   },
   // The MCP library must load in the MCP thread, not in the HTTP thread.
