@@ -10,6 +10,9 @@ export type Call = {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
   body?: unknown;
+  /** What to send instead of `body` as JSON. A `chunked` body has no length. */
+  bytes?: Uint8Array;
+  chunked?: true;
   idempotencyKey?: string;
 };
 
@@ -18,8 +21,12 @@ export type Reply = { status: number; text: string; headers: Headers };
 const answerWithinMs = 5_000;
 
 /** Sends the request once. Returns null if no response arrived; the outcome is then unknown. */
-export async function send(target: Pick<Target, 'url' | 'key'>, call: Call): Promise<Reply | null> {
-  const { method, path, body, idempotencyKey } = call;
+export async function send(
+  target: Pick<Target, 'url' | 'key'>,
+  { method, path, body, chunked, idempotencyKey, ...call }: Call,
+  signal = AbortSignal.timeout(answerWithinMs),
+): Promise<Reply | null> {
+  const bytes = call.bytes ?? (body === undefined ? undefined : JSON.stringify(body));
   try {
     const response = await fetch(target.url + path, {
       method,
@@ -27,10 +34,10 @@ export async function send(target: Pick<Target, 'url' | 'key'>, call: Call): Pro
         authorization: `Bearer ${target.key}`,
         accept: 'application/json, text/event-stream',
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(bytes !== undefined && { 'content-type': 'application/json' }),
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(answerWithinMs),
+      ...(bytes !== undefined && { body: chunked ? new Blob([bytes]).stream() : bytes }),
+      signal,
     });
     return { status: response.status, text: await response.text(), headers: response.headers };
   } catch {

@@ -8,7 +8,7 @@ import type { Figures, Harness, Run, Violations } from './harness.ts';
 import { createKey, createTarget, type Target } from './target.ts';
 import { toolCall } from './traffic/bodies.ts';
 import { eventOf, fewMemories, fewUsers, heavyUser, kinds, words } from './traffic/kinds.ts';
-import { startSender } from './traffic/sender.ts';
+import { type Order, startSender } from './traffic/sender.ts';
 
 const phaseMs = { quick: 1_500, full: 20_000 };
 const idleMs = { quick: 700, full: 5_000 };
@@ -69,6 +69,7 @@ function each(of: (name: (typeof names)[number]) => number): Latencies {
 
 async function run({ seed, tier, variants, random, violations }: Run): Promise<Figures> {
   await using target = createTarget({ variants, env: { MEMORY_RATE_LIMIT: rateLimit } });
+  using sender = startSender();
   await target.start();
   const key = await createKey(`sqlite:${target.path}`, 'neighbour');
   const documentId = await fillHeavyProject({ url: target.url, key }, random);
@@ -78,8 +79,8 @@ async function run({ seed, tier, variants, random, violations }: Run): Promise<F
   for (const kind of Object.keys(kinds)) {
     await waitUntilIdle(target, idleWithinMs[tier]);
     idle.push(await measureP99(target, idleMs[tier], 'idle', violations));
-    const order = { url: target.url, key, kind, seed, perSecond, documentId };
-    busy[kind] = await measureBusy(target, order, tier, violations);
+    const order = { target: { url: target.url, key }, kind, seed, perSecond, documentId };
+    busy[kind] = await measureBusy({ target, tier, violations, sender, kind, order });
     if (!target.running()) throw new Error(`the server exited during ${kind}`);
   }
   const typical = each((name) => median(idle.map((p99) => p99[name])));
@@ -91,18 +92,22 @@ async function run({ seed, tier, variants, random, violations }: Run): Promise<F
 
 type Busy = { p99: Latencies; sent: string };
 
-async function measureBusy(
-  target: Target,
-  order: Parameters<typeof startSender>[0],
-  tier: Run['tier'],
-  violations: Violations,
-): Promise<Busy> {
+type Measuring = Pick<Run, 'tier' | 'violations'> & {
+  target: Target;
+  sender: ReturnType<typeof startSender>;
+  kind: string;
+  order: Order;
+};
+
+async function measureBusy(measuring: Measuring): Promise<Busy> {
+  const { target, tier, violations, sender, kind, order } = measuring;
   let best = each(() => Number.POSITIVE_INFINITY);
   let sent = '';
   for (let round = 0; round < rounds; round += 1) {
-    const sender = await startSender(order);
-    const p99 = await measureP99(target, phaseMs[tier], order.kind, violations);
-    const tally = Object.entries(await sender.stop()).map(([status, n]) => `${n} × ${status}`);
+    const { tally: counted } = await sender.send(order);
+    const p99 = await measureP99(target, phaseMs[tier], kind, violations);
+    sender.stop();
+    const tally = Object.entries(await counted).map(([status, n]) => `${n} × ${status}`);
     const before = best;
     best = each((name) => Math.min(before[name], p99[name]));
     const idleAfterMs = await waitUntilIdle(target, idleWithinMs[tier]);

@@ -1,3 +1,5 @@
+import type { Call } from '../api.ts';
+
 /** The service's limits on the size of a body and of an MCP message. */
 const bytes = 5 * 1024 * 1024;
 const messageBytes = 1024 * 1024;
@@ -6,15 +8,9 @@ const oversizedBytes = 64 * 1024 * 1024;
 
 /**
  * `status` is the expected status, unless the service is overloaded. `concurrent` is the number of
- * requests to send at the same time, if it is not the usual one. A `chunked` body has no length.
+ * requests to send at the same time, if it is not the usual one.
  */
-export type Body = {
-  path: string;
-  bytes: Uint8Array;
-  status: number;
-  concurrent?: number;
-  chunked?: true;
-};
+export type Body = Call & { status: number; concurrent?: number };
 
 /**
  * Bodies over the size limit, and bodies within it that are expensive to parse, validate or
@@ -65,12 +61,11 @@ function message(json: unknown, userId = 'm'): Body {
 }
 
 function refused(text: string, path = '/v1/ingest/document'): Body {
-  return { path, bytes: new TextEncoder().encode(text), status: 400 };
+  return { method: 'POST', path, bytes: new TextEncoder().encode(text), status: 400 };
 }
 
 function tooLarge(): Body {
-  const bytes = new Uint8Array(oversizedBytes).fill(32);
-  return { path: '/v1/ingest/document', bytes, status: 413 };
+  return { ...refused(''), bytes: new Uint8Array(oversizedBytes).fill(32), status: 413 };
 }
 
 function around(head: string, fill: (room: number) => string): Body {

@@ -1,16 +1,14 @@
 import type { Random } from '../../support/random.ts';
+import type { Call } from '../api.ts';
 import { hostileBodies, toolCall } from './bodies.ts';
 
 /** Expensive requests that a project may send within its rate limit. */
-export type Kind = {
+type Kind = {
   concurrency: number;
   /** Sends as fast as the service responds, which the rate limit permits for a while. */
   isUnpaced?: true;
-  /** Called once in each process that sends requests. */
-  requests(random: Random, documentId: string): (index: number) => Request;
+  requests(random: Random, documentId: string): (index: number) => Call;
 };
-
-export type Request = { method: string; path: string; body?: Uint8Array | string };
 
 export const heavyUser = 'heavy';
 export const fewUsers = 600;
@@ -51,31 +49,27 @@ export const kinds: Record<string, Kind> = {
 
 const mcpPath = `/mcp/users/${heavyUser}`;
 
-function tool(name: string, args: object): Request {
-  return { method: 'POST', path: mcpPath, body: JSON.stringify(toolCall(name, args)) };
+function tool(name: string, args: object): Call {
+  return { method: 'POST', path: mcpPath, body: toolCall(name, args) };
 }
 
 const listAll = toolCall('list_memories', { limit: 100 });
-const callsInOne: Request = {
-  method: 'POST',
-  path: mcpPath,
-  body: JSON.stringify(Array(100).fill(listAll)),
-};
+const callsInOne: Call = { method: 'POST', path: mcpPath, body: Array(100).fill(listAll) };
 
-function get(path: string): Request {
+function get(path: string): Call {
   return { method: 'GET', path };
 }
 
-function search(query: string): Request {
+function search(query: string): Call {
   return get(`/v1/memories/search?userId=${heavyUser}&query=${encodeURIComponent(query)}`);
 }
 
-function erase(userId: string): Request {
+function erase(userId: string): Call {
   return { method: 'DELETE', path: `/v1/memories?userId=${userId}` };
 }
 
-function batch(items: object[]): Request {
-  return { method: 'POST', path: '/v1/ingest/batch', body: JSON.stringify({ items }) };
+function batch(items: object[]): Call {
+  return { method: 'POST', path: '/v1/ingest/batch', body: { items } };
 }
 
 function eventsOf(random: Random): object[] {
@@ -87,15 +81,12 @@ export function eventOf(userId: string, text: string): object {
   return { type: 'event', userId, data: { name: 'seen', text } };
 }
 
-function denseBodies(): (index: number) => Request {
+function denseBodies(): (index: number) => Call {
   // Accepted bodies would also cause ingestion, so only rejected bodies are sent.
   const bodies = Object.values(hostileBodies)
     .map((make) => make())
     .filter(({ status }) => status === 400);
-  return (index) => {
-    const { path, bytes } = bodies[index % bodies.length] ?? { path: '/', bytes: '' };
-    return { method: 'POST', path, body: bytes };
-  };
+  return (index) => bodies[index % bodies.length] as Call;
 }
 
 export function words(random: Random, count: number): string {

@@ -1,105 +1,90 @@
-import type { Subprocess } from 'bun';
+import { parentPort } from 'node:worker_threads';
 import { createRandom } from '../../support/random.ts';
-import { type Kind, kinds, type Request } from './kinds.ts';
+import { type Call, send as sendOne } from '../api.ts';
+import type { Target } from '../target.ts';
+import { kinds } from './kinds.ts';
 
 /*
- * Sends requests of one kind from a separate process. All threads of a process share one thread for
- * Bun's fetch, so large responses would delay the requests whose latency is measured.
+ * Sends requests from a separate thread, because serializing them would delay the requests whose
+ * latency is measured.
  */
-export type Order = {
-  url: string;
-  key: string;
-  kind: string;
-  seed: number;
-  perSecond: number;
-  /** A large document of the heavy user. */
-  documentId: string;
-};
 
-const accept = 'application/json, text/event-stream';
+/** The same request `times` times at once, or requests of one kind until the sender is stopped. */
+export type Order = { target: Pick<Target, 'url' | 'key'> } & (
+  | { call: Call; times: number }
+  // `documentId` is a large document of the heavy user.
+  | { kind: string; seed: number; perSecond: number; documentId: string }
+);
 
 /** Responses per status; `none` counts requests without a response. */
-export type Tally = Record<string, number>;
+type Tally = Record<string, number>;
 
-export type Sender = { stop(): Promise<Tally> };
+const answerWithinMs = 30_000;
 
-/** Resolves when the sender begins to send requests. */
-export async function startSender(order: Order): Promise<Sender> {
-  const started = Promise.withResolvers<void>();
-  const stopped = Promise.withResolvers<Tally>();
-  const sender: Subprocess = Bun.spawn([process.execPath, import.meta.path], {
-    stdio: ['ignore', 'inherit', 'inherit'],
-    ipc: (message: 'started' | Tally) => {
-      if (message === 'started') started.resolve();
-      else stopped.resolve(message);
-    },
-    onExit(_, code) {
-      const error = new Error(`the sender exited with code ${code}`);
-      started.reject(error);
-      stopped.reject(error);
-    },
-  });
-  stopped.promise.catch(() => {});
-  sender.send(order);
-  await started.promise;
+export function startSender() {
+  const thread = new Worker(import.meta.url);
+  const nextMessage = <T>() =>
+    new Promise<T>((resolve, reject) => {
+      Object.assign(thread, {
+        onmessage: ({ data }: MessageEvent<T>) => resolve(data),
+        onerror: ({ message }: ErrorEvent) => reject(new Error(message)),
+      });
+    });
   return {
-    async stop() {
-      sender.send('stop');
-      const tally = await stopped.promise;
-      sender.kill();
-      await sender.exited;
-      return tally;
+    /** Resolves when the thread begins to send. `tally` resolves when all responses arrived. */
+    async send(order: Order): Promise<{ tally: Promise<Tally> }> {
+      thread.postMessage(order);
+      await nextMessage();
+      return { tally: nextMessage<Tally>() };
     },
+    stop: () => thread.postMessage('stop'),
+    [Symbol.dispose]: () => void thread.terminate(),
   };
 }
 
-if (import.meta.main) {
-  const stopping = new AbortController();
-  const tally: Tally = {};
-  process.on('message', (message: Order | 'stop') => {
-    if (message !== 'stop') {
-      return void send(message, kinds[message.kind] as Kind, tally, stopping.signal);
-    }
-    stopping.abort();
-    process.send?.(tally);
+if (!Bun.isMainThread) {
+  let stopping = new AbortController();
+  parentPort?.on('message', async (message: Order | 'stop') => {
+    if (message === 'stop') return stopping.abort();
+    stopping = new AbortController();
+    const plan = planOf(message);
+    postMessage('begun');
+    postMessage(await send(message, plan, stopping.signal));
   });
 }
 
-async function send(order: Order, kind: Kind, tally: Tally, signal: AbortSignal): Promise<void> {
-  const next = kind.requests(createRandom(order.seed), order.documentId);
-  const perSecond = kind.isUnpaced ? Number.POSITIVE_INFINITY : order.perSecond;
-  process.send?.('started');
+function planOf(order: Order) {
+  if ('call' in order) {
+    const { call, times } = order;
+    return { next: () => call, concurrency: times, times, perSecond: Infinity };
+  }
+  const { isUnpaced, requests, concurrency } = kinds[order.kind] as (typeof kinds)[string];
+  const next = requests(createRandom(order.seed), order.documentId);
+  const perSecond = isUnpaced ? Infinity : order.perSecond;
+  return { next, concurrency, times: Infinity, perSecond };
+}
+
+async function send(
+  { target }: Order,
+  { next, concurrency, times, perSecond }: ReturnType<typeof planOf>,
+  signal: AbortSignal,
+): Promise<Tally> {
+  const tally: Tally = {};
   const begun = performance.now();
   let sent = 0;
   async function run(): Promise<void> {
-    while (!signal.aborted) {
-      const request = next(sent);
+    while (sent < times && !signal.aborted) {
+      const call = next(sent);
       sent += 1;
-      const status = await statusOf(order, request, signal);
+      const until = AbortSignal.any([signal, AbortSignal.timeout(answerWithinMs)]);
+      const status = (await sendOne(target, call, until))?.status ?? 'none';
+      if (signal.aborted) return;
       tally[status] = (tally[status] ?? 0) + 1;
       // Spreads the requests evenly over the rate limit's window.
       const early = (sent * 1_000) / perSecond - (performance.now() - begun);
       if (early > 0) await Bun.sleep(early);
     }
   }
-  await Promise.all(Array.from({ length: kind.concurrency }, run));
-}
-
-async function statusOf(
-  { url, key }: Order,
-  { method, path, body }: Request,
-  signal: AbortSignal,
-): Promise<string> {
-  try {
-    const response = await fetch(url + path, {
-      method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', accept },
-      ...(body !== undefined && { body }),
-      signal,
-    });
-    await response.arrayBuffer();
-    return String(response.status);
-  } catch {
-    return 'none';
-  }
+  await Promise.all(Array.from({ length: concurrency }, run));
+  return tally;
 }
