@@ -1,4 +1,4 @@
-import type { Database, Statement } from 'bun:sqlite';
+import { Database, type Statement } from 'bun:sqlite';
 import type { Hook } from './statements.ts';
 
 /** How long a transaction stays open after its callers have received their responses. */
@@ -23,31 +23,42 @@ export const commitLate: Hook[] = [
     match: /^BEGIN IMMEDIATE/i,
     replace(begin, db) {
       noteOpening(db);
-      return { run: () => (db.inTransaction ? undefined : begin.run()) };
+      return {
+        run() {
+          Reflect.deleteProperty(db, 'inTransaction');
+          if (!isOpen(db)) begin.run();
+        },
+      };
     },
   },
   {
     // SQLite rejects this pragma inside a transaction.
     match: /^PRAGMA synchronous\s*=/i,
-    replace: (pragma, db) => ({ run: () => (db.inTransaction ? undefined : pragma.run()) }),
+    replace: (pragma, db) => ({ run: () => (isOpen(db) ? undefined : pragma.run()) }),
   },
   {
     // SQLite rejects a checkpoint inside a transaction, and the error would make the writer fail.
     // If a checkpoint reports busy, the writer retries the checkpoint.
     match: /^PRAGMA wal_checkpoint/i,
     replace: (pragma, db) => ({
-      get: () => (db.inTransaction ? { busy: 1, log: 0, checkpointed: 0 } : pragma.get()),
-      all: () => (db.inTransaction ? [] : pragma.all()),
+      get: () => (isOpen(db) ? { busy: 1, log: 0, checkpointed: 0 } : pragma.get()),
+      all: () => (isOpen(db) ? [] : pragma.all()),
     }),
   },
 ];
 
+/** Whether a transaction is open, also one that the writer believes to be committed. */
+function isOpen(db: Database): boolean {
+  return Reflect.get(Database.prototype, 'inTransaction', db);
+}
+
 function plan(commit: Statement, db: Database): void {
+  Object.defineProperty(db, 'inTransaction', { value: false, configurable: true });
   if (planned.has(db)) return;
   planned.add(db);
   setTimeout(() => {
     planned.delete(db);
-    if (db.inTransaction) commit.run();
+    if (isOpen(db)) commit.run();
   }, behindMs);
 }
 
