@@ -21,7 +21,8 @@ const replayShare = 0.12;
 
 type Running = Omit<LoadOptions, 'clients'> & { ledger: Ledger };
 
-type Answered = { write: Write; status: number; text: string; ids: string[] };
+/** A write with its first response. */
+export type Answered = { write: Write; status: number; text: string; ids: string[] };
 
 /**
  * Starts clients that save, update, delete, ingest, send batches and replay. Each client has its
@@ -45,7 +46,7 @@ export function startLoad({ clients, ...options }: LoadOptions) {
 }
 
 function createClient(options: Running, userId: string): () => Promise<void> {
-  const { target, ledger, pauseMs = 0 } = options;
+  const { target, ledger, violations, pauseMs = 0 } = options;
   const random = options.random.fork(userId);
   const owner: Owner = { userId, memories: [], byExternalId: new Map() };
   const nextWrite = createWrites(owner, ledger, random);
@@ -57,31 +58,25 @@ function createClient(options: Running, userId: string): () => Promise<void> {
     const reply = await sendUntilKnown(target, write, () => {
       ledger.counts.unknownOutcomes += 1;
     });
-    settle(options, write, reply, answered);
+    if (reply.status < 300) {
+      answered.unshift(acknowledge(ledger, write, reply));
+      answered.length = Math.min(answered.length, remembered);
+    } else {
+      ledger.counts.rejected += 1;
+      violations.add(`rejected: ${write.method} ${write.path}: ${reply.status} ${reply.text}`);
+    }
     if (pauseMs > 0) await Bun.sleep(pauseMs);
   };
 }
 
-function settle(
-  { ledger, violations }: Running,
-  write: Write,
-  { status, text }: Reply,
-  answered: Answered[],
-): void {
-  if (status >= 300) {
-    ledger.counts.rejected += 1;
-    violations.add(`rejected: ${write.method} ${write.path}: ${status} ${text}`);
-    return;
-  }
+export function acknowledge(ledger: Ledger, write: Write, { status, text }: Reply): Answered {
   ledger.counts.acknowledged += 1;
-  const ids = write.settle(text === '' ? null : JSON.parse(text));
-  answered.unshift({ write, status, text, ids });
-  answered.length = Math.min(answered.length, remembered);
+  return { write, status, text, ids: write.settle(text === '' ? null : JSON.parse(text)) };
 }
 
 /** Repeats the write. The response must equal the first response, except for text deleted since. */
-async function replay(
-  { target, ledger, violations }: Running,
+export async function replay(
+  { target, ledger, violations }: Pick<Running, 'target' | 'ledger' | 'violations'>,
   { write, status, text, ids }: Answered,
 ): Promise<void> {
   const reply = await sendUntilKnown(target, write);
