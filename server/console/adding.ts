@@ -81,7 +81,6 @@ function groupsOf(items: Item[]): Item[][] {
 }
 
 type Outcome = Omit<Result, 'name'>;
-type Failed = readonly { index: number; message: string }[];
 
 const senders = {
   async save(client: MemoryClient, [value]: object[]): Promise<Outcome[]> {
@@ -105,7 +104,7 @@ const senders = {
 
 function outcomesOf(
   values: object[],
-  failed: Failed,
+  failed: readonly { index: number; message: string }[],
   message: string,
   idOf: (index: number) => string | undefined,
 ): Outcome[] {

@@ -38,16 +38,11 @@ function shown(value: number | null | undefined, format: ChartProps['format']): 
 
 /** The latest value is at the right edge. Unknown values leave a gap. */
 function pathOf(values: Line['values'], max: number): string {
-  let isOpen = false;
   const steps = values.map((value, at) => {
-    if (value === null) {
-      isOpen = false;
-      return '';
-    }
+    if (value === null) return '';
     const x = width - ((values.length - 1 - at) / (maxValues - 1)) * width;
     const y = height - 2 - (max === 0 ? 0 : (value / max) * (height - 4));
-    const command = isOpen ? 'L' : 'M';
-    isOpen = true;
+    const command = (values[at - 1] ?? null) === null ? 'M' : 'L';
     return `${command}${x.toFixed(1)} ${y.toFixed(1)}`;
   });
   return steps.join('');

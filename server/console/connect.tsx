@@ -6,12 +6,7 @@ import { Copy, Facts, Failure, Form, Input, Screen, Time } from './parts.tsx';
 import { hrefTo } from './router.ts';
 import { connect, refusal, type Session } from './session.ts';
 
-/** Asks for a key, or shows how to use the one at hand. */
-export function Connect({ session }: { session: Session | null }) {
-  return session === null ? <EnterKey /> : <Connected session={session} />;
-}
-
-function EnterKey() {
+export function EnterKey() {
   const [text, setText] = useState('');
   const { run, isRunning } = useAction(() => connect(text.trim()));
   return (
@@ -50,7 +45,8 @@ function EnterKey() {
   );
 }
 
-function Connected({ session }: { session: Session }) {
+/** Shows how to use the key. */
+export function Connect({ session }: { session: Session }) {
   const { key } = session;
   return (
     <Screen title="Connect">

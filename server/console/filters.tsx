@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks';
-import type { FilterFields, MemoryStatus, MemoryType } from '../../sdk/index.ts';
+import { memoryStatuses, memoryTypes } from '../../sdk/contract/enumerations.ts';
+import type { FilterFields } from '../../sdk/index.ts';
 import { Input, Select } from './parts.tsx';
 import { replaceQuery } from './router.ts';
 
-const types: MemoryType[] = ['memory', 'ticket', 'document', 'conversation', 'event', 'profile'];
-const statuses: MemoryStatus[] = ['complete', 'processing', 'failed'];
 const names = ['type', 'status', 'source', 'from', 'to', 'metadata'];
 
 type Query = Record<string, string>;
@@ -21,8 +20,8 @@ export function Filters({ query }: { query: Query }) {
     <details class="filters" open={isOpen}>
       <summary>Filters{used > 0 && ` (${used})`}</summary>
       <div class="row">
-        <Select label="Type" options={optionsOf(types)} {...bound('type')} />
-        <Select label="Status" options={optionsOf(statuses)} {...bound('status')} />
+        <Select label="Type" options={optionsOf(memoryTypes)} {...bound('type')} />
+        <Select label="Status" options={optionsOf(memoryStatuses)} {...bound('status')} />
         <Input label="Source" type="text" {...bound('source')} />
         <Input label="Metadata, as key=value" type="text" {...bound('metadata')} />
         <Input label="From" type="date" {...bound('from')} />
@@ -51,8 +50,8 @@ export function filtersOf({ type, status, source, from, to, metadata = '' }: Que
     ...(source && { source }),
     ...instant('from', from),
     ...instant('to', to),
-    ...oneOf('type', types, type),
-    ...oneOf('status', statuses, status),
+    ...(isOneOf(memoryTypes, type) && { type }),
+    ...(isOneOf(memoryStatuses, status) && { status }),
     ...(key && value && { metadata: { [key.trim()]: value.trim() } }),
   };
 }
@@ -63,11 +62,6 @@ function instant(name: 'from' | 'to', day = '') {
   return Number.isNaN(at.getTime()) ? {} : { [name]: at.toISOString() };
 }
 
-function oneOf<Name extends string, T extends string>(
-  name: Name,
-  values: readonly T[],
-  text: string | undefined,
-) {
-  const value = values.find((one) => one === text);
-  return value === undefined ? {} : ({ [name]: value } as Record<Name, T>);
+function isOneOf<T>(values: readonly T[], text: unknown): text is T {
+  return values.includes(text as T);
 }

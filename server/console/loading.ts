@@ -20,9 +20,11 @@ export function useLoaded<T>(
 ): Loaded<T> {
   const [reads, setReads] = useState(0);
   const previous = useRef<T | null>(null);
-  const [{ value, error, isLoading }, setState] = useState<
-    Pick<Loaded<T>, 'value' | 'error' | 'isLoading'>
-  >({ value: null, error: null, isLoading: true });
+  const [state, setState] = useState<Pick<Loaded<T>, 'value' | 'error' | 'isLoading'>>({
+    value: null,
+    error: null,
+    isLoading: true,
+  });
   function readAgain(from: T | null): void {
     previous.current = from;
     setReads((count) => count + 1);
@@ -40,13 +42,7 @@ export function useLoaded<T>(
     previous.current = null;
     return () => abort.abort();
   }, [...inputs, reads]);
-  return {
-    value,
-    error,
-    isLoading,
-    reload: () => readAgain(null),
-    more: () => readAgain(value),
-  };
+  return { ...state, reload: () => readAgain(null), more: () => readAgain(state.value) };
 }
 
 /** Calls `read` again and again, while the page is visible. */

@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import { Add } from './add.tsx';
-import { Connect } from './connect.tsx';
+import { Connect, EnterKey } from './connect.tsx';
 import './console.css';
 import { Health } from './health.tsx';
 import { Memories } from './memories.tsx';
@@ -27,7 +27,8 @@ function screensOf({ key }: Session) {
 function Console() {
   return (
     <>
-      <button type="button" class="skip" onClick={skipHeader}>
+      {/* A link to a part of the page would replace the address of the screen. */}
+      <button type="button" class="skip" onClick={() => document.querySelector('h1')?.focus()}>
         Skip to the content
       </button>
       <header>
@@ -37,11 +38,6 @@ function Console() {
       <Shown />
     </>
   );
-}
-
-/** A link to a part of the page would replace the address of the screen. */
-function skipHeader(): void {
-  document.querySelector('h1')?.focus();
 }
 
 function Navigation({ of }: { of: Session }) {
@@ -76,7 +72,7 @@ function Navigation({ of }: { of: Session }) {
 function Shown() {
   const current = session.value;
   const [first, second] = route.value.path;
-  if (current === null) return <Connect session={null} />;
+  if (current === null) return <EnterKey />;
   if (first === 'users' && second !== undefined) {
     return <Memories key={second} session={current} userId={second} />;
   }

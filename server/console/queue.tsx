@@ -65,6 +65,7 @@ type RowProps = { session: Session; task: Task; onChange(): void; onDelete(): vo
 
 function Row({ session, task, onChange, onDelete }: RowProps) {
   const { id, userId, type, attempts, errorMessage, updatedAt, content } = task;
+  const verb = isWhole(task) ? 'Ingest again' : 'Keep as it is';
   const again = useAction(() => retry(session, task));
   async function run(): Promise<void> {
     if (await again.run()) onChange();
@@ -88,9 +89,9 @@ function Row({ session, task, onChange, onDelete }: RowProps) {
                 type="button"
                 disabled={again.isRunning}
                 onClick={run}
-                aria-label={`${verbOf(task)} ${id}`}
+                aria-label={`${verb} ${id}`}
               >
-                {verbOf(task)}
+                {verb}
               </button>
             )}
             <button type="button" class="danger" onClick={onDelete} aria-label={`Delete ${id}`}>
@@ -109,10 +110,6 @@ function Row({ session, task, onChange, onDelete }: RowProps) {
  */
 function isWhole({ type, externalId }: Task): boolean {
   return type === 'document' && externalId !== null;
-}
-
-function verbOf(task: Task): string {
-  return isWhole(task) ? 'Ingest again' : 'Keep as it is';
 }
 
 function retry({ client }: Session, task: Task): Promise<unknown> {

@@ -21,8 +21,9 @@ export async function bundlePages(): Promise<Bundle> {
     if (output === undefined) throw new Error(`the bundle does not contain ${path}`);
     return output.text();
   }
-  const [console, docs, style] = await Promise.all(
-    ['./main.js', './docs.js', './main.css'].map(read),
-  );
-  return { console: console ?? '', docs: docs ?? '', style: style ?? '' };
+  return {
+    console: await read('./main.js'),
+    docs: await read('./docs.js'),
+    style: await read('./main.css'),
+  };
 }

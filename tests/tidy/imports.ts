@@ -155,7 +155,7 @@ const table: Row[] = [
     from: 'server/console/',
     may:
       'preact preact/ @preact/ server/console/ server/home/ server/metrics/reading.ts ' +
-      'sdk/index.ts sdk/contract/numbers.ts',
+      'sdk/index.ts sdk/contract/enumerations.ts sdk/contract/numbers.ts',
   },
   {
     from: 'server/http/ server/app.ts',

@@ -21,7 +21,7 @@ export function Try({ operation, resolve }: { operation: Described; resolve: Res
         {parameters.map((parameter) => (
           <Input
             key={parameter.name}
-            label={labelOf(parameter)}
+            label={isFilter(parameter) ? 'metadata, as key=value' : parameter.name}
             placeholder={exampleOf(parameter)}
             value={values[parameter.name] ?? ''}
             onValue={(value) => setValues((all) => ({ ...all, [parameter.name]: value }))}
@@ -73,10 +73,6 @@ export function Try({ operation, resolve }: { operation: Described; resolve: Res
 }
 
 const isFilter = ({ name, in: location }: Parameter) => name === 'metadata' && location === 'query';
-
-function labelOf(parameter: Parameter): string {
-  return isFilter(parameter) ? 'metadata, as key=value' : parameter.name;
-}
 
 function exampleOf(parameter: Parameter): string {
   const { example = '' } = parameter;
