@@ -13,8 +13,9 @@ export class Metrics {
   readonly #samples: Map<string, Sample[]>;
 
   constructor(text: string) {
-    const samples = text.matchAll(sampleLine).map(([, name = '', labels = '', value]) => {
-      const pairs = labels.matchAll(labelPair).map(([, label, text = '']) => [label, text]);
+    // Arrays, because browsers that run the console may not map an iterator.
+    const samples = [...text.matchAll(sampleLine)].map(([, name = '', labels = '', value]) => {
+      const pairs = [...labels.matchAll(labelPair)].map(([, label, text = '']) => [label, text]);
       return { name, labels: Object.fromEntries(pairs), value: Number(value) };
     });
     this.#samples = Map.groupBy(samples, ({ name }) => name);
