@@ -1,10 +1,4 @@
-import type { OpenOptions as FileOptions } from './sqlite/open.ts';
-import type { ConnectedStorage, Storage } from './storage.ts';
-
-export type OpenOptions = FileOptions & {
-  /** How long to wait for a database server that is starting. */
-  startWithinMs?: number;
-};
+import type { ConnectedStorage, OpenOptions, Storage } from './storage.ts';
 
 /** Opens the storage at the URL. Throws an Error with advice if the storage cannot be opened. */
 export async function openStorage(url: string, options: OpenOptions = {}): Promise<Storage> {

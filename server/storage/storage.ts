@@ -1,5 +1,6 @@
 import { isUnfiltered } from '../memory/filter.ts';
 import { mayAccess } from '../memory/visibility.ts';
+import type { Threads } from '../threads/start.ts';
 import type { Engine, ReadOperation, ShortEngine, ShortRead, WriteOperation } from './engine.ts';
 import { eraseUser } from './operations/erasure.ts';
 import { acceptRecords } from './operations/ingest.ts';
@@ -133,6 +134,14 @@ export function nameOf(operation: object): string {
   if (name === undefined) throw new Error('the operation is in no table of threads');
   return name;
 }
+
+export type OpenOptions = {
+  /** Called with problems that occur outside requests. */
+  warn?(message: string, error?: unknown): void;
+  threads?: Threads;
+  /** How long to wait for a database server that is starting. */
+  startWithinMs?: number;
+};
 
 const noPage: Page = { items: ['[]'], next: null };
 const noResult: SearchResult = { items: ['[]'], meaning: 'off', missing: 0 };

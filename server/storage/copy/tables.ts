@@ -117,11 +117,10 @@ const hashBytes = 6;
 /** Adds the first 48 bits of the SHA-256 hash of the row, modulo 2^48. */
 export function addRow({ rows, sum }: Sum, row: Row): Sum {
   const names = Object.keys(row).sort();
-  const values = names.map((name) => [name, asJson(row[name] ?? null)]);
+  const values = names.map((name) => {
+    const value = row[name] ?? null;
+    return [name, value instanceof Uint8Array ? value.toBase64() : value];
+  });
   const hash = new Bun.CryptoHasher('sha256').update(JSON.stringify(values)).digest();
   return { rows: rows + 1, sum: (sum + hash.readUIntBE(0, hashBytes)) % 2 ** (8 * hashBytes) };
-}
-
-function asJson(value: Value): string | number | null {
-  return value instanceof Uint8Array ? value.toBase64() : value;
 }

@@ -18,9 +18,7 @@ import { storePart } from './vector-parts.ts';
 
 type User = readonly [projectId: number, userId: string];
 
-type Stored = {
-  projectId: number;
-  userId: string;
+type Stored = UserRef & {
   /** The user's `snapshot_change` when the index was built. */
   from: number;
   /** The change up to which the index is complete. */

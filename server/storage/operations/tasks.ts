@@ -7,7 +7,7 @@ import { changeKnownUser, keyOfUser, randomNumber } from './users.ts';
 type Claim = { owner: string; now: number; leaseMs: number; horizon: number; limit: number };
 type Failure = Lease & { now: number; retryAt: number | null; errorMessage: string };
 type Due = Omit<Task, 'attempt'> & { attempts: number };
-type MemoryKey = { projectId: number; userId: string; memoryId: string };
+type MemoryKey = Pick<Lease, 'projectId' | 'userId' | 'memoryId'>;
 
 /*
  * Conditions on the state are a CASE. From others, PostgreSQL would conclude that few tasks are in
@@ -21,11 +21,6 @@ const isTask = `project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text)
   AND memory_id = CAST($3 AS text) AND kind = CAST($4 AS text)`;
 const leaseCheck = faultPoint('lease-check', "CASE WHEN state = 'running' THEN lease_token =");
 const isLeased = `${isTask} AND ${leaseCheck} CAST($5 AS bigint) END`;
-
-/** `updated_at` must not decrease after the clock was set back. */
-const laterThan6 = later('updated_at', '$6');
-const laterThan7 = later('updated_at', '$7');
-const laterThan9 = later('updated_at', '$9');
 
 const leaseOf = ({ projectId, userId, memoryId, kind, leaseToken }: Lease) =>
   [projectId, userId, memoryId, kind, leaseToken] as const;
@@ -98,7 +93,7 @@ export function settleTask(
   return tx.run(
     `UPDATE tasks SET state = 'complete', run_at = NULL, error_message = NULL, lease_owner = NULL,
        lease_token = lease_token + 1, chunks_complete = CAST($5 AS bigint),
-       chunks_total = CAST($5 AS bigint), updated_at = ${laterThan6}
+       chunks_total = CAST($5 AS bigint), updated_at = ${later('updated_at', '$6')}
      WHERE ${isTask}`,
     [projectId, userId, memoryId, 'index', chunks, at],
   );
@@ -189,7 +184,7 @@ export const renewLeases: WriteOperation<{ leases: Lease[]; leaseMs: number }, v
 
 const complete = `UPDATE tasks SET state = 'complete', run_at = NULL,
     chunks_complete = CAST($6 AS bigint), chunks_total = CAST($6 AS bigint), error_message = NULL,
-    lease_owner = NULL, updated_at = ${laterThan7}, last_change = CAST($8 AS bigint)
+    lease_owner = NULL, updated_at = ${later('updated_at', '$7')}, last_change = CAST($8 AS bigint)
   WHERE ${isLeased}`;
 
 /** Stores the results, except those whose lease has been lost. Returns which were stored. */
@@ -227,7 +222,7 @@ export const failTask: WriteOperation<Failure, boolean> = {
     const { now, retryAt, errorMessage } = failure;
     const failed = await tx.run(
       `UPDATE tasks SET state = $6, run_at = CAST($7 AS bigint), error_message = $8,
-         lease_owner = NULL, updated_at = ${laterThan9}
+         lease_owner = NULL, updated_at = ${later('updated_at', '$9')}
        WHERE ${isLeased}`,
       [...leaseOf(failure), retryAt === null ? 'failed' : 'waiting', retryAt, errorMessage, now],
     );

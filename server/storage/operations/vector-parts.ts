@@ -1,5 +1,6 @@
 import type { Tx, WriteOperation, Writer } from '../engine.ts';
 import type { CachedVectors, VectorPart } from '../index-cache.ts';
+import type { UserRef } from '../types/project.ts';
 import { withChecksum, withoutChecksum } from './checksum.ts';
 import { keyOfUser, lockUser } from './users.ts';
 
@@ -12,9 +13,7 @@ import { keyOfUser, lockUser } from './users.ts';
 
 type User = readonly [projectId: number, userId: string];
 
-type Stored = {
-  projectId: number;
-  userId: string;
+type Stored = UserRef & {
   modelId: number;
   after: number;
   upTo: number;

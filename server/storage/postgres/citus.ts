@@ -4,16 +4,9 @@
  * Citus.
  */
 
-/** The distributed tables with their distribution columns, in order of creation. */
-const distributed = [
-  ['users', 'user_id'],
-  ['memories', 'user_id'],
-  ['tasks', 'user_id'],
-  ['vectors', 'user_id'],
-  ['snapshots', 'user_id'],
-  ['vector_parts', 'user_id'],
-  ['idempotency_keys', 'key'],
-];
+/** The tables that are distributed by the user, in order of creation. */
+const ofUsers = ['users', 'memories', 'tasks', 'vectors', 'snapshots', 'vector_parts'];
+const distributed = [...ofUsers, 'idempotency_keys'];
 
 /**
  * Distributes those of these tables that contain data of users. They must be empty. An index is
@@ -21,15 +14,16 @@ const distributed = [
  * random; writes that store given ids take turns.
  */
 export function distribute(tables: readonly string[]): string {
-  const chosen = distributed.filter(([table = '']) => tables.includes(table));
+  const chosen = distributed.filter((table) => tables.includes(table));
   return `${tables.includes('memories') ? withUserInKey : ''}
-    ${chosen.map(([table = '', column = '']) => distributeBy(table, column)).join('\n  ')}`;
+    ${chosen.map(distributeTable).join('\n  ')}`;
 }
 
 const withUserInKey = `ALTER TABLE memories DROP CONSTRAINT memories_pkey;
   ALTER TABLE memories ADD PRIMARY KEY (project_id, id, user_id);`;
 
-function distributeBy(table: string, column: string): string {
+function distributeTable(table: string): string {
+  const column = ofUsers.includes(table) ? 'user_id' : 'key';
   const colocated = table === 'users' || column === 'key' ? 'none' : 'users';
   return `SELECT create_distributed_table('${table}', '${column}', colocate_with => '${colocated}');`;
 }

@@ -241,7 +241,7 @@ function createPool({ url, purpose, settings }: ConnectionOptions, onclose: () =
   return new SQL({
     url,
     // Set explicitly, because PGDATABASE in the environment would override the URL.
-    database: databaseOf(url),
+    database: decodeURIComponent(new URL(url).pathname.slice(1)) || 'postgres',
     max: 1,
     // Otherwise, the client returns integers as text, which cannot be told from other text.
     bigint: true,
@@ -254,10 +254,6 @@ function createPool({ url, purpose, settings }: ConnectionOptions, onclose: () =
       ...citusSettings,
     },
   });
-}
-
-function databaseOf(url: string): string {
-  return decodeURIComponent(new URL(url).pathname.slice(1)) || 'postgres';
 }
 
 /** Closes the pool without waiting, because `close` may never resolve if the server hangs. */

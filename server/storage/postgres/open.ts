@@ -1,5 +1,5 @@
 import { limits } from '../../../sdk/contract/limits.ts';
-import { createThreads, type Threads } from '../../threads/start.ts';
+import { createThreads } from '../../threads/start.ts';
 import { createEngine } from '../pooled-reads.ts';
 import { QueueLimit } from '../queue-limit.ts';
 import { createReaderPool } from '../reader-pool.ts';
@@ -7,6 +7,7 @@ import {
   type ConnectedStorage,
   createConnectedStorage,
   createStorage,
+  type OpenOptions,
   type Storage,
 } from '../storage.ts';
 import type { StorageFigures } from '../types/maintenance.ts';
@@ -42,14 +43,7 @@ const connectedWriteConnections = 2; // mutate-ignore constant: affects only spe
 const defaultStartWithinMs = 10_000;
 
 /** Connects to the database and migrates it. Throws an Error with advice on failure. */
-export async function openPostgres(
-  url: string,
-  options: {
-    warn?(message: string, error?: unknown): void;
-    threads?: Threads;
-    startWithinMs?: number;
-  } = {},
-): Promise<Storage> {
+export async function openPostgres(url: string, options: OpenOptions = {}): Promise<Storage> {
   const { warn = () => {}, threads = createThreads() } = options;
   const { startWithinMs = defaultStartWithinMs } = options;
   const purpose = 'server';
@@ -132,7 +126,7 @@ const startPauseMs = 250;
 
 async function prepareWhenStarted(
   connection: Connection,
-  { warn, startWithinMs }: { warn(message: string, error?: unknown): void; startWithinMs: number },
+  { warn, startWithinMs }: Required<Pick<OpenOptions, 'warn' | 'startWithinMs'>>,
 ): Promise<void> {
   const deadline = performance.now() + startWithinMs;
   for (let isFirst = true; ; isFirst = false) {

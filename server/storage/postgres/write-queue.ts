@@ -241,7 +241,9 @@ export function createWriteQueue(given: {
         const mayHelp =
           isConflict(error) || error instanceof WriteConflict || error instanceof ConnectionLost;
         const isLate = performance.now() - begun > triedForMs;
-        if (!mayHelp || isLate || isLastAttempt(error, attempt)) throw error;
+        // A conflict means that another write has succeeded, so it says nothing about the next try.
+        const isLast = attempt >= maxAttempts && error instanceof ConnectionLost;
+        if (!mayHelp || isLate || isLast) throw error;
         // mutate-ignore removal: affects only when it is retried
         await Bun.sleep(Math.random() * maxPauseMs * Math.min(attempt, maxAttempts));
       }
@@ -270,11 +272,6 @@ export function createWriteQueue(given: {
       return drained.promise;
     },
   };
-}
-
-/** A conflict means that another write has succeeded, so it says nothing about the next attempt. */
-function isLastAttempt(error: unknown, attempt: number): boolean {
-  return attempt >= maxAttempts && error instanceof ConnectionLost;
 }
 
 /** Counts a transaction that has been committed. */

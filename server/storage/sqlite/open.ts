@@ -2,7 +2,7 @@ import { createThreads, type Threads } from '../../threads/start.ts';
 import { lastBackupAt } from '../operations/maintenance.ts';
 import { createEngine } from '../pooled-reads.ts';
 import { createReaderPool } from '../reader-pool.ts';
-import { createStorage, type Storage } from '../storage.ts';
+import { createStorage, type OpenOptions, type Storage } from '../storage.ts';
 import type { StorageHealth } from '../types/maintenance.ts';
 import { readThrough } from './client.ts';
 import { type FileCheck, watchFile } from './file-identity.ts';
@@ -32,12 +32,6 @@ const listCacheKiB = 16_384;
 
 const lockAdvice = 'Stop it first, or use another database.';
 
-export type OpenOptions = {
-  /** Called with problems that occur outside requests. */
-  warn?(message: string, error?: unknown): void;
-  threads?: Threads;
-};
-
 /**
  * Opens the database file, creating it if it does not exist, and brings its schema up to date.
  * Locks the file against other servers. Throws an Error with advice if the file cannot be used.
@@ -57,19 +51,15 @@ export async function openSqlite(name: string, options: OpenOptions = {}): Promi
     const storage = await startThreads(path, { release, threads });
     if (prepared.fault !== null) {
       warn(prepared.fault);
-      await noteWriteFault(storage);
+      // A change that is expected to fail, so that the fault is reported from the start.
+      // mutate-ignore constant: the change fails
+      await storage.maintain({ now: 0, elapsedMs: 1 }).catch(() => {});
     }
     return storage;
   } catch (error) {
     release();
     throw error;
   }
-}
-
-/** Makes a change that is expected to fail, so that the fault is reported from the start. */
-async function noteWriteFault(storage: Storage): Promise<void> {
-  // mutate-ignore constant: the change fails
-  await storage.maintain({ now: 0, elapsedMs: 1 }).catch(() => {});
 }
 
 /** Checks a large file for damage, in a thread that is terminated when the service stops. */

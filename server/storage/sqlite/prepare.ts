@@ -1,10 +1,10 @@
 import type { Database } from 'bun:sqlite';
-import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isReadOnly } from './access.ts';
 import { damaged, structuralFaults } from './check.ts';
 import { isShmFault } from './errors.ts';
 import { assertFinished, migrate } from './migrate.ts';
+import { sizeOf } from './path.ts';
 import { closeKeepingLog, openForWriting, openWithoutSharedMemory } from './settings.ts';
 
 /* Checks the database file and migrates its schema, before any thread opens the file. */
@@ -51,5 +51,5 @@ function openFirst(path: string): { db: Database; isFull: boolean } {
 const checkedAtOpenBytes = 16 * 1024 * 1024;
 
 export function isSmall(path: string): boolean {
-  return !existsSync(path) || statSync(path).size <= checkedAtOpenBytes;
+  return sizeOf(path) <= checkedAtOpenBytes;
 }

@@ -112,13 +112,9 @@ export type NewMemory = {
 export type ExpectedVersion = number | 'any' | null;
 
 /** Undefined fields stay unchanged. */
-export type MemoryChanges = {
-  content?: string;
-  /** A JSON object as text. */
-  metadata?: string;
-  occurredAt?: number | null;
-  expiresAt?: number | null;
-};
+export type MemoryChanges = Partial<
+  Pick<NewMemory, 'content' | 'metadata' | 'occurredAt' | 'expiresAt'>
+>;
 
 export type StoredMemory = NewMemory & {
   status: MemoryStatus;

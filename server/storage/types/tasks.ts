@@ -1,3 +1,5 @@
+import type { UserRef } from './project.ts';
+
 export type QueueState = {
   pending: number;
   running: number;
@@ -6,13 +8,7 @@ export type QueueState = {
 };
 
 /** The right to complete a task. It ends when the task is claimed again or the memory changes. */
-export type Lease = {
-  projectId: number;
-  userId: string;
-  memoryId: string;
-  kind: TaskKind;
-  leaseToken: number;
-};
+export type Lease = UserRef & { memoryId: string; kind: TaskKind; leaseToken: number };
 
 /** The kinds of tasks. `index` splits a memory's text and makes it searchable. */
 export type TaskKind = 'index';
