@@ -167,8 +167,7 @@ function databaseUrl(text: string): string | undefined {
 }
 
 function isServerUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { hostname, pathname } = new URL(text);
+  const { hostname = '', pathname = '' } = URL.parse(text) ?? {};
   return hostname !== '' && /^\/[^/]+$/.test(pathname);
 }
 

@@ -12,12 +12,7 @@ export class ServiceError extends Error {
   constructor(
     code: ErrorCode,
     message: string,
-    more: {
-      details?: FieldError[] | undefined;
-      retryAfterSeconds?: number | undefined;
-      allow?: string;
-      cause?: unknown;
-    } = {},
+    more: Partial<Pick<ServiceError, 'details' | 'retryAfterSeconds' | 'allow' | 'cause'>> = {},
   ) {
     super(message, { cause: more.cause });
     this.code = code;

@@ -179,9 +179,9 @@ export function createEmbedder(options: {
       }
     },
     /** Notifies the thread of changed memories. This is cheap enough to call after every write. */
-    noteChange(projectId: number, userIds: Iterable<string>): void {
+    noteChange(projectId: number, memories: readonly { userId: string }[]): void {
       if (changed.size === 0) setImmediate(sendChanged);
-      for (const userId of userIds) {
+      for (const { userId } of memories) {
         if (changed.size >= maxNoted) return;
         changed.set(`${projectId} ${userId}`, { projectId, userId });
       }

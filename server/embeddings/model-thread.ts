@@ -151,17 +151,14 @@ async function ask(text: string): Promise<QuestionVector | null> {
   return { modelId, dims, vector: base64, mean, deviation, fluency: model.fluency(text) };
 }
 
-function isChanged(message: unknown): message is Changed {
-  return typeof message === 'object' && message !== null && 'changed' in message;
-}
-
 yieldPriority();
 answerCalls(parent, (operation, argument) => {
   if (operation === 'ask') return ask(argument as string);
   return backlog.embedNow(argument as UserRef);
 });
 parent.listen((message) => {
-  if (isChanged(message)) backlog.notify(message.changed);
+  const { changed }: Partial<Changed> = Object(message);
+  if (changed !== undefined) backlog.notify(changed);
 });
 // The first question would otherwise wait for several requests to the endpoint.
 if (endpoint !== null) openModel().catch(() => {});

@@ -1,4 +1,4 @@
-import { chunksOf } from '../memory/chunks.ts';
+import { chunksOf, namesIn } from '../memory/chunks.ts';
 
 /** The first chunks of a memory get vectors. A text of 5 MB would take minutes of a core. */
 export const maxVectors = 64;
@@ -9,7 +9,7 @@ export const maxVectors = 64;
  * every question about its topic. Its other chunks have null.
  */
 export function textsToEmbed({ content, metadata }: { content: string; metadata: string }) {
-  const title = titleIn(metadata);
+  const { title } = namesIn(metadata);
   const texts: (string | null)[] = [];
   let count = 0;
   for (const { start, length, sender, isFirst } of chunksOf(content, metadata)) {
@@ -38,10 +38,4 @@ export function isLatin(text: string): boolean {
   const letters = text.match(/\p{L}/gu)?.length ?? 0;
   const latin = text.match(/\p{Script=Latin}/gu)?.length ?? 0;
   return latin * 2 >= letters;
-}
-
-function titleIn(metadata: string): string {
-  if (!metadata.includes('"title"')) return '';
-  const { title }: Record<string, unknown> = JSON.parse(metadata);
-  return typeof title === 'string' ? title : '';
 }

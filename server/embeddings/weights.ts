@@ -11,17 +11,12 @@ export function readTensors(file: Uint8Array): Map<string, Tensor> {
   const header: Header = JSON.parse(new TextDecoder().decode(file.subarray(8, 8 + headerBytes)));
   const { __metadata__: _, ...tensors } = header;
   const data = 8 + headerBytes;
-  const entries = Object.entries(tensors).map(
-    ([
-      name,
-      {
-        dtype,
-        shape,
-        data_offsets: [from, to],
-      },
-    ]): [string, Tensor] => [name, { dtype, shape, offset: data + from, bytes: to - from }],
-  );
-  const end = Math.max(...entries.map(([, { offset, bytes }]) => offset + bytes));
+  const found = new Map<string, Tensor>();
+  for (const [name, { dtype, shape, data_offsets }] of Object.entries(tensors)) {
+    const [from, to] = data_offsets;
+    found.set(name, { dtype, shape, offset: data + from, bytes: to - from });
+  }
+  const end = Math.max(...[...found.values()].map(({ offset, bytes }) => offset + bytes));
   if (end !== file.byteLength) throw new Error('the model file is truncated');
-  return new Map(entries);
+  return found;
 }

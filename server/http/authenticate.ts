@@ -46,8 +46,8 @@ export function createAuthenticator(options: {
    * address that keeps sending wrong keys. Calls `addressOf` only for a wrong key.
    */
   function authenticate(header: string | null, addressOf: () => string): Caller | Promise<Caller> {
-    const token = bearerToken(header ?? '');
-    if (token === null) throw new ServiceError('unauthorized', noKey);
+    const [, token] = /^Bearer +([\x21-\x7e]{1,256})$/i.exec(header ?? '') ?? [];
+    if (token === undefined) throw new ServiceError('unauthorized', noKey);
     const cached = cache.get(token);
     if (cached !== undefined && isFresh(cached)) return accept(cached, addressOf);
     const at = clock();
@@ -100,10 +100,6 @@ function fixedCaller(projectId: number, key: string): Caller {
   const about = { project: 'default', name: 'MEMORY_API_KEY', lastFour: key.slice(-4) };
   const kind = { userId: null, readOnly: false, metricsOnly: false };
   return { projectId, ...about, ...kind, expiresAt: null };
-}
-
-function bearerToken(header: string): string | null {
-  return /^Bearer +([\x21-\x7e]{1,256})$/i.exec(header)?.[1] ?? null;
 }
 
 const noKey = 'a valid API key is required: send the header "Authorization: Bearer <API_KEY>"';

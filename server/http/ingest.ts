@@ -41,10 +41,7 @@ export function ingest(auth: Auth, services: RouteServices) {
     const write = await writeOf(request, caller, now, sent);
     const result = await storage.acceptRecords({ ...write, records, batch });
     tasks.wake();
-    embedder?.noteChange(
-      caller.projectId,
-      records.map(({ userId }) => userId),
-    );
+    embedder?.noteChange(caller.projectId, records);
     const { memoryId } = result.response;
     if (memoryId !== null) set.headers.location = `/v1/memories/${memoryId}/status`;
     return sendResult(set, request, result);

@@ -21,8 +21,8 @@ import type { RouteServices } from './services.ts';
 export function memories({ byMethod: auth }: Auth, services: RouteServices) {
   const { storage, embedder, now, newMemoryId, bodies, mcp, sender } = services;
 
-  function noteChange({ projectId }: Caller, { changedUserId }: WriteResult): void {
-    if (changedUserId !== undefined) embedder?.noteChange(projectId, [changedUserId]);
+  function noteChange({ projectId }: Caller, { changedUserId: userId }: WriteResult): void {
+    if (userId !== undefined) embedder?.noteChange(projectId, [{ userId }]);
   }
 
   const maxBytes = limits.saveBodyBytes;
@@ -36,7 +36,7 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
         const expectedVersion = readIfMatch(request);
         const write = await writeOf(request, caller, now, sent);
         const result = await storage.saveMemory({ ...write, memory, expectedVersion });
-        embedder?.noteChange(caller.projectId, [memory.userId]);
+        embedder?.noteChange(caller.projectId, [memory]);
         const { status, memoryId } = result.response;
         if (status === 201) set.headers.location = `/v1/memories/${memoryId}`;
         return sendResult(set, request, result);

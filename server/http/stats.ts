@@ -5,8 +5,6 @@ import type { Storage } from '../storage/storage.ts';
 import type { Read } from '../storage/types/memories.ts';
 import type { Measurement } from '../storage/types/project.ts';
 
-export type Measure = (read: Read) => Promise<Measurement>;
-
 /** Fewer memories than this are measured again for each request. */
 const cachedMemories = 1_000;
 const cachedMs = 60_000;
@@ -24,10 +22,7 @@ type Cached = { measurement: Promise<Measurement>; until: number };
  * Creates a function that measures memories in the reader threads, part by part. A measurement of
  * many memories is kept for a minute, and concurrent requests share it.
  */
-export function createMeasure(
-  storage: Pick<Storage, 'measureMemories'>,
-  clock: () => number,
-): Measure {
+export function createMeasure(storage: Pick<Storage, 'measureMemories'>, clock: () => number) {
   const cache = new Map<string, Cached>();
 
   async function measure(read: Read): Promise<Measurement> {
@@ -52,7 +47,7 @@ export function createMeasure(
     return measurement;
   }
 
-  return (read) => {
+  return (read: Read): Promise<Measurement> => {
     const now = clock();
     for (const [name, { until }] of cache) if (until <= now) cache.delete(name);
     const name = JSON.stringify([read.projectId, read.onlyUserId ?? null]);

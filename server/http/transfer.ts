@@ -60,10 +60,7 @@ export function transfer(auth: Auth, services: RouteServices) {
         const memories = await withOwnIds(caller, items.valid);
         const result = await storage.importMemories({ ...write, memories, batch });
         tasks.wake();
-        embedder?.noteChange(
-          caller.projectId,
-          memories.map(({ userId }) => userId),
-        );
+        embedder?.noteChange(caller.projectId, memories);
         return sendResult(set, request, result);
       },
       jsonBody(bodies, ImportRequest, { validate: validateBatchBody }),

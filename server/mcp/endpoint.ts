@@ -4,7 +4,7 @@ import type { Caller } from '../http/authenticate.ts';
 import { declaredBytes } from '../http/body.ts';
 import type { Fetch } from '../http/listen.ts';
 import { type AdmissionLimits, createAdmission } from '../threads/admission.ts';
-import { type Port, portOf } from '../threads/channel.ts';
+import { portOf } from '../threads/channel.ts';
 import { faultPoint } from '../threads/fault-points.ts';
 import { answerCalls } from '../threads/serve.ts';
 import type { Thread, Threads } from '../threads/start.ts';
@@ -43,10 +43,13 @@ export function createMcp(options: {
 
   function start(): Thread {
     const { port1, port2 } = new MessageChannel();
-    serveRequests(portOf(port1), ({ url, range, ...init }) => {
+    answerCalls(portOf(port1), async (_, argument): Promise<InnerResponse> => {
+      const { url, range, ...init } = argument as InnerRequest;
       const request = new Request(url, init);
       if (range !== null && faultPoint('content-ranges', true)) ranges.set(request, range);
-      return fetch(request);
+      const response = await fetch(request);
+      const { status, headers } = response;
+      return { status, headers: [...headers], texts: await textsOf(response) };
     });
     const data: McpStart = { version, requests: port2 };
     // The port must not keep the process running.
@@ -75,7 +78,10 @@ export function createMcp(options: {
       const end = await admission.admit({ projectId, size: 1, waitingSize, signal });
       try {
         thread ??= start();
-        return responseOf((await thread.call('handle', request)) as McpResponse);
+        const answer = await thread.call('handle', request);
+        const { status, contentType, text } = answer as McpResponse;
+        const init = contentType === null ? {} : { headers: { 'content-type': contentType } };
+        return new Response(text === '' ? null : text, { status, ...init });
       } finally {
         end();
       }
@@ -86,21 +92,6 @@ export function createMcp(options: {
       await thread?.stop();
     },
   };
-}
-
-function responseOf({ status, contentType, text }: McpResponse): Response {
-  const head = contentType === null ? {} : { headers: { 'content-type': contentType } };
-  return new Response(text === '' ? null : text, { status, ...head });
-}
-
-type FetchInner = (request: InnerRequest) => Response | Promise<Response>;
-
-function serveRequests(port: Port, fetchInner: FetchInner) {
-  answerCalls(port, async (_, argument): Promise<InnerResponse> => {
-    const response = await fetchInner(argument as InnerRequest);
-    const { status, headers } = response;
-    return { status, headers: [...headers], texts: await textsOf(response) };
-  });
 }
 
 /**

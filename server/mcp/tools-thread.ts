@@ -38,10 +38,6 @@ async function fetchFromService(
   return new Response(text === '' ? null : text, { status, headers: received });
 }
 
-function onError(error: unknown): void {
-  log.error('MCP tool failed', { error });
-}
-
 function clientOf({ headers, requestId }: McpRequest, range: ContentRange | null): MemoryClient {
   const authorization = new Headers(headers).get(headerNames.authorization) ?? '';
   return new MemoryClient({
@@ -57,6 +53,7 @@ async function handle(request: McpRequest): Promise<McpResponse> {
   const { headers, body, userId, readOnly } = request;
   const clientFor = (range: ContentRange) => clientOf(request, range);
   const client = clientOf(request, null);
+  const onError = (error: unknown) => log.error('MCP tool failed', { error });
   const session = { client, clientFor, userId, readOnly, version, onError };
   const handler = createMcpHandler(() => createMcpServer(session), {
     // The tools never change, so there is nothing to subscribe to.

@@ -66,7 +66,7 @@ export function indexedChunks(
   });
 }
 
-function namesIn(metadata: string): { title: string; author: string; role: string } {
+export function namesIn(metadata: string): { title: string; author: string; role: string } {
   if (!/"(?:title|speaker|author|role)"/.test(metadata)) return { title: '', author: '', role: '' };
   const { title, speaker, author, role }: Record<string, unknown> = JSON.parse(metadata);
   const names = [speaker, author, role].filter((one) => typeof one === 'string');

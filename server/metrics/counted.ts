@@ -5,13 +5,12 @@ import { type Metric, type MetricName, metrics } from './table.ts';
 export function countedFamilies(): Family[] {
   return Object.entries<Metric>(metrics).map(([name, { type, help, bounds }]) => {
     const series = readSeries(name as MetricName);
-    const samples = type === 'counter' ? series.map(asSample) : series.flatMap(bucketsOf(bounds));
+    const samples =
+      type === 'counter'
+        ? series.map(({ labels, counts: [value = 0] }) => ({ labels, value }))
+        : series.flatMap(bucketsOf(bounds));
     return { name, type, help, samples };
   });
-}
-
-function asSample({ labels, counts: [value = 0] }: Series): Sample {
-  return { labels, value };
 }
 
 /** The buckets of Prometheus are cumulative: each includes all smaller values. */

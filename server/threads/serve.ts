@@ -1,6 +1,6 @@
 import { readlinkSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
-import { asData, createLogger, type LogEntry, type Logger, type LogLevel } from '../log.ts';
+import { asData, createLogger, type Logger, type LogLevel } from '../log.ts';
 import { useSharedCounts } from '../metrics/counts.ts';
 import type { Port } from './channel.ts';
 import { countTexts } from './garbage.ts';
@@ -89,23 +89,11 @@ export function answerCalls(
  * was started with another priority than the default, all threads keep that one.
  */
 export function yieldPriority(): void {
-  const id = threadId();
-  // An empty id would become 0, which stands for the whole process.
-  if (id === '') return;
   try {
-    if (getPriority(Number(id)) !== 0) return;
-    setPriority(Number(id), lowPriority);
+    const [id] = /\d+$/.exec(readlinkSync('/proc/thread-self')) ?? [];
+    if (id !== undefined && getPriority(Number(id)) === 0) setPriority(Number(id), lowPriority);
   } catch {
-    // Not permitted: the thread keeps its priority.
-  }
-}
-
-/** Returns the operating system's id of this thread on Linux; elsewhere, an empty string. */
-function threadId(): string {
-  try {
-    return /\d+$/.exec(readlinkSync('/proc/thread-self'))?.[0] ?? '';
-  } catch {
-    return '';
+    // Another system, or not permitted: the thread keeps its priority.
   }
 }
 
@@ -126,15 +114,14 @@ export function startData<Data>(): Promise<Started<Data>> {
     if (isStart(data)) {
       useSharedCounts(data.counts);
       const { start, logLevel } = data;
-      started.resolve({ ...(start as Data), log: createLogger(logLevel, writeLog), logLevel });
+      const log = createLogger(logLevel, (entry) => {
+        parent.postMessage({ log: asData(entry) } satisfies Report);
+      });
+      started.resolve({ ...(start as Data), log, logLevel });
     } else if (early !== null) early.push(data);
     else tell(data);
   });
   return started.promise;
-}
-
-function writeLog(entry: LogEntry): void {
-  parent.postMessage({ log: asData(entry) } satisfies Report);
 }
 
 function tell(message: unknown): void {

@@ -120,7 +120,7 @@ function startThread(options: StartOptions) {
   }
 
   function receive(message: unknown): void {
-    const { busyMs, log } = reportIn(message);
+    const { busyMs, log }: Report = Object(message);
     unanswered = -ticksIn(busyMs ?? 0);
     if (busyMs !== undefined || message === 'alive' || channel.receive(message)) return;
     if (message === 'ready') ready.resolve();
@@ -142,7 +142,9 @@ function startThread(options: StartOptions) {
   timer.unref();
   worker.addEventListener('message', ({ data }) => receive(data));
   worker.addEventListener('error', ({ message }) => {
-    cause = `the ${name} thread exited: ${errorIn(message)}`;
+    // Bun reports an error of a thread with the lines of code around it.
+    const [, reason = message] = /^\w*[eE]rror: (.*)$/m.exec(message) ?? [];
+    cause = `the ${name} thread exited: ${reason}`;
   });
   worker.addEventListener('close', () => lose(cause));
   // Prevents an unhandled rejection if the thread fails later.
@@ -197,13 +199,4 @@ function startWorker(options: StartOptions): Worker {
 function urlOf(module: string): URL {
   const isSource = import.meta.url.endsWith('/server/threads/start.ts');
   return new URL(isSource ? `../../${module}` : `./${module}`, import.meta.url);
-}
-
-/** Bun reports an error of a thread with the lines of code around it. */
-function errorIn(report: string): string {
-  return /^\w*[eE]rror: (.*)$/m.exec(report)?.[1] ?? report;
-}
-
-function reportIn(message: unknown): Report {
-  return typeof message === 'object' && message !== null ? message : {};
 }

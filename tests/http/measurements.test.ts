@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test';
-import { createMeasure, type Measure } from '../../server/http/stats.ts';
+import { createMeasure } from '../../server/http/stats.ts';
 import { unavailable } from '../../server/storage/refusals.ts';
 import { imported, newProject, type Project } from '../storage/fixtures.ts';
 import { openSqliteStorage } from '../storage/sqlite.ts';
@@ -8,7 +8,7 @@ import { rejectionOf } from '../support/thrown.ts';
 /* How long a measurement is kept, by a clock that the tests set. */
 
 let project: Project;
-let measure: Measure;
+let measure: ReturnType<typeof createMeasure>;
 let nowMs = 0;
 let parts = 0;
 let isFailing = false;
