@@ -77,17 +77,8 @@ export async function waitUntilComplete(
 
 /** Throws if processing failed. */
 function isComplete({ data, response: facts }: ApiResponse<IngestStatus>): boolean {
-  switch (data.status) {
-    case 'processing':
-      return false;
-    case 'complete':
-      return true;
-    case 'failed':
-      throw new IngestFailedError(data, facts);
-    default:
-      throw new ServerError(
-        `the service returned an unknown status: ${JSON.stringify(data.status)}`,
-        facts,
-      );
-  }
+  const { status } = data;
+  if (status === 'failed') throw new IngestFailedError(data, facts);
+  if (status === 'complete' || status === 'processing') return status === 'complete';
+  throw new ServerError(`the service returned an unknown status: ${JSON.stringify(status)}`, facts);
 }

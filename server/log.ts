@@ -121,7 +121,10 @@ export function stderrSink(render: (entry: LogEntry) => string): LogSink {
       dropped += entries.length;
       return;
     }
-    if (dropped > 0) entries.unshift(droppedEntry(dropped));
+    if (dropped > 0) {
+      const message = `${dropped} log lines were dropped because stderr did not accept them`;
+      entries.unshift({ at: Date.now(), level: 'warn', message, fields: {} });
+    }
     dropped = 0;
     if (entries.length === 0) return;
     const text = `${entries.map(render).join('\n')}\n`;
@@ -140,9 +143,4 @@ export function stderrSink(render: (entry: LogEntry) => string): LogSink {
       timer ??= setTimeout(flush, bufferMs);
     },
   };
-}
-
-function droppedEntry(count: number): LogEntry {
-  const message = `${count} log lines were dropped because stderr did not accept them`;
-  return { at: Date.now(), level: 'warn', message, fields: {} };
 }

@@ -47,11 +47,14 @@ function reportKey(term: Terminal, { baseUrl, apiKey, failure }: FirstKey) {
   }
   // npx finds the command only in this folder, and a new terminal may open in another folder.
   const where = ownName(term) === 'npx memory' ? ', in this folder' : '';
+  // Without a model, a search compares words alone.
+  const hasModel = term.env.MEMORY_EMBEDDINGS !== 'off';
+  const question = hasModel ? 'what food should she avoid?' : 'peanuts';
   lines.push(
     '',
     `In another terminal${where}, try:`,
     `  memory save --user ada "Allergic to peanuts"${flag}`,
-    `  memory search --user ada "${firstQuestion(term)}"${flag}`,
+    `  memory search --user ada "${question}"${flag}`,
   );
   const header = `Authorization: Bearer ${apiKey}`;
   if (shown) lines.push(`  curl -H "${header}" "${baseUrl}/v1/memories?userId=ada"`);
@@ -61,11 +64,6 @@ function reportKey(term: Terminal, { baseUrl, apiKey, failure }: FirstKey) {
 /** The service reads the setting, too. */
 function hasConsole({ env }: Terminal): boolean {
   return env.MEMORY_CONSOLE !== 'off';
-}
-
-/** Without a model, a search compares words alone. */
-function firstQuestion({ env }: Terminal): string {
-  return env.MEMORY_EMBEDDINGS === 'off' ? 'peanuts' : 'what food should she avoid?';
 }
 
 function reportNoKey(term: Terminal, failure: string, database: string | undefined) {

@@ -9,7 +9,9 @@ import type { SearchWeights } from './weights.ts';
  */
 export function weighTerms(hits: Hits, timeline: Timeline, weights: SearchWeights): Float64Array {
   const { starts, ends } = timeline;
-  const rarity = rarities(hits, starts.length);
+  const chunks = starts.length;
+  // The inverse document frequency. A chunk with only a weak match counts as a fraction of a chunk.
+  const rarity = hits.found.map((count) => Math.log(1 + (chunks - count + 0.5) / (count + 0.5)));
   const mean = timeline.tokenCount / starts.length + 1;
   for (let rank = 0; rank < starts.length; rank += 1) {
     const from = hits.starts[rank] ?? 0;
@@ -32,14 +34,6 @@ export function weighTerms(hits: Hits, timeline: Timeline, weights: SearchWeight
 function lengthEffect(flags: number, { turnB, messageB, textB }: SearchWeights): number {
   if ((flags & isTurn) !== 0) return turnB;
   return (flags & isMessage) !== 0 ? messageB : textB;
-}
-
-/**
- * Returns the inverse document frequencies. A chunk with only a weak match counts as a fraction of
- * a chunk.
- */
-function rarities({ found }: Hits, chunks: number): Float64Array {
-  return found.map((count) => Math.log(1 + (chunks - count + 0.5) / (count + 0.5)));
 }
 
 function weigh(hits: Hits, entry: number, rarity: number, saturation: number, k1: number): void {

@@ -4,9 +4,6 @@ export type DayRange = { first: number; last: number };
 const dayMs = 86_400_000;
 const monthNames = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
 const weekdayNames = 'sun mon tue wed thu fri sat'.split(' ');
-const numberNames = 'zero one two three four five six seven eight nine ten eleven twelve'.split(
-  ' ',
-);
 /** The first month of each season in the northern hemisphere. */
 const seasonStarts = new Map(
   Object.entries({ spring: 2, summer: 5, autumn: 8, fall: 8, winter: 11 }),
@@ -116,14 +113,6 @@ export function monthNamed(name: string): number {
 
 function weekdayNamed(name: string): number {
   return weekdayNames.indexOf(name.slice(0, 3).toLowerCase());
-}
-
-/** Reads a number in digits or words. */
-export function numberNamed(name: string): number {
-  if (/^an?$/i.test(name)) return 1;
-  if (/^a couple/i.test(name)) return 2;
-  if (/^a few/i.test(name)) return 3;
-  return /^\d/.test(name) ? Number(name) : numberNames.indexOf(name.toLowerCase());
 }
 
 function currentYear(today: number): number {

@@ -14,7 +14,6 @@ import {
   monthNamed,
   monthsAgo,
   monthsFrom,
-  numberNamed,
   seasonOf,
   thisSeason,
   thisWeekday,
@@ -137,8 +136,13 @@ function monthIn({ month: name = '' }: Parts): number {
   return /^\d/.test(name) ? Number(name) - 1 : monthNamed(name);
 }
 
+const numberNames = 'zero one two three four five six seven eight nine ten eleven twelve';
+
 function countIn({ count: name = '' }: Parts): number {
-  return numberNamed(name);
+  if (/^an?$/i.test(name)) return 1;
+  if (/^a couple/i.test(name)) return 2;
+  if (/^a few/i.test(name)) return 3;
+  return /^\d/.test(name) ? Number(name) : numberNames.split(' ').indexOf(name.toLowerCase());
 }
 
 function lastDays(today: number, count: number): DayRange[] {

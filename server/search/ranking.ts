@@ -48,10 +48,11 @@ export function scoreChunks(
   const rarity = weighTerms(hits, timeline, weights);
   const neighbours = new NeighbourBoost(hits, timeline, weights);
   const { dates: ranges, isDateAlone } = matcher.query;
-  const isDated = ranges.length > 0;
-  const dates = isDated
-    ? perDay(timeline, near(ranges), { inside: weights.date, outside: 1 })
-    : null;
+  const near = ranges.map(({ first, last }) => {
+    return { first: first - marginDays, last: last + marginDays };
+  });
+  const dates =
+    near.length > 0 ? perDay(timeline, near, { inside: weights.date, outside: 1 }) : null;
   const days = isDateAlone ? perDay(timeline, ranges, { inside: dayScore, outside: 0 }) : null;
   const words = new Float64Array(length);
   const phrases = new Float64Array(length);
@@ -64,10 +65,6 @@ export function scoreChunks(
     phrases[rank] = factor * weights.phrase * (hits.phrases?.worth(rank, rarity) ?? 0);
   }
   return { words, phrases, dates, days, rarity, meaning: null };
-}
-
-function near(ranges: DayRange[]): DayRange[] {
-  return ranges.map(({ first, last }) => ({ first: first - marginDays, last: last + marginDays }));
 }
 
 /** Returns a value for each chunk that depends on whether its day is in one of the ranges. */
