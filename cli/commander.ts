@@ -28,7 +28,6 @@ export function pathBelowRoot(command: AnyCommand): string {
   return parent === null ? '' : `${pathBelowRoot(parent)} ${command.name()}`.trim();
 }
 
-/** Says how to see the help of a command. */
 export function helpFor(command: AnyCommand): string {
   return `See: ${`memory ${pathBelowRoot(command)}`.trim()} --help`;
 }

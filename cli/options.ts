@@ -160,7 +160,6 @@ function orNone(parse: (text: string) => string) {
   return (text: string) => (text === none ? none : parse(text));
 }
 
-/** Returns the values of --occurred and --expires. */
 export function timesOf(options: { occurred?: string | undefined; expires?: string | undefined }) {
   const orNull = (time: string | undefined) => (time === none ? null : time);
   return { occurredAt: orNull(options.occurred), expiresAt: orNull(options.expires) };

@@ -64,7 +64,6 @@ export function storeKey(term: Terminal, { baseUrl, project, ...key }: Entry): b
   return true;
 }
 
-/** Makes commands use this service and project. */
 export function useService(term: Terminal, baseUrl: string, project: string): void {
   writeProfile(term, { ...readProfile(term), baseUrl, project });
 }

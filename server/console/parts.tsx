@@ -89,7 +89,6 @@ export function Form({ onSubmit, ...props }: FormProps) {
   return <form {...props} onSubmit={submit} />;
 }
 
-/** An input with its label. */
 export function Field({ label, children }: Children & { label: string }) {
   return (
     // biome-ignore lint/a11y/noLabelWithoutControl: the control is the child

@@ -108,7 +108,6 @@ export function meanCosine(
   return centre === null ? mean : dot(question, unpack(centre));
 }
 
-/** Returns whether two probes are vectors of the same model. */
 export function isSameProbe(one: string, other: string): boolean {
   return isSameVector(unpack(one), unpack(other));
 }

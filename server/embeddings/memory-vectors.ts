@@ -55,7 +55,6 @@ export function createMemoryVectors() {
   };
 }
 
-/** Returns the vectors of each memory's texts. */
 async function embedTexts(model: EmbeddingModel, texts: readonly Texts[], priority: Priority) {
   const known = texts.flat().filter((text) => text !== null);
   const found = await model.embed(known, priority);

@@ -43,7 +43,6 @@ export function createVectorScan(module: Uint8Array<ArrayBuffer>, dims: number) 
   const zeros = kernel.reserve(blockRows * 4);
   const out = kernel.reserve(blockRows * 4);
   return {
-    /** Returns the dot product of `vector` with each of the vectors. */
     dotProducts(vector: Float32Array, blocks: readonly StoredVectors[]): Float32Array<ArrayBuffer> {
       kernel.floats(query, dims).set(vector);
       kernel.run.quantize(query, quantized, queryScale, 1, dims);

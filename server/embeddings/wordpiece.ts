@@ -80,7 +80,6 @@ export class WordPiece {
     return ids;
   }
 
-  /** Returns the id of a token of the vocabulary. */
   idOf(token: string): number {
     const word = this.#vocabulary.numberOf(token);
     if (word === noWord) throw new Error(`the vocabulary lacks ${token}`);

@@ -41,7 +41,6 @@ function indexOrEnd(text: string, part: string, from: number): number {
   return at < 0 ? text.length : at;
 }
 
-/** Returns the label of a line, or ''. */
 function labelOf(line: string): string {
   const found = labelIn(line);
   return found === null ? '' : line.slice(found.start, found.colon);

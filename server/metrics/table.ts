@@ -95,7 +95,6 @@ export const metrics = {
 
 export type MetricName = keyof typeof metrics;
 
-/** The names of a metric's labels. */
 export type LabelsOf<Name extends MetricName> = Record<
   keyof (typeof metrics)[Name]['labels'],
   string

@@ -94,7 +94,6 @@ function formsOf(text: string): readonly Form[] {
   return forms;
 }
 
-/** Returns a word's stem and the stems of its irregular forms. */
 function formStems(word: string): readonly string[] {
   const stemmed = stem(word);
   return [stemmed, ...(stemsOfForms.get(stemmed) ?? [])];

@@ -6,7 +6,6 @@ const bytesPerMemory = 150;
 /** The first chunk of an empty slot. A higher number would be no int32, and reading it slower. */
 const noChunk = 2 ** 31 - 1;
 
-/** The rows of a memory's chunks in the chunk table. */
 export type ChunkRange = { first: number; count: number };
 
 /** The memories of one user, by id and in order of time and id. */

@@ -15,7 +15,6 @@ export type Query = {
   pairs: Pair[];
   /** The index of the last word if it may be unfinished, else -1. */
   prefix: number;
-  /** The days that the query is about. */
   dates: DayRange[];
   /** Whether the query asks for nothing but these days: "yesterday", "what happened in May?" */
   isDateAlone: boolean;

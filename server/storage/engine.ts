@@ -86,7 +86,6 @@ export class Paused<Result> {
   }
 }
 
-/** Runs a write with all its parts. */
 export async function runWhole<Input, Result>(
   tx: WriteTx,
   operation: WriteOperation<Input, Result>,

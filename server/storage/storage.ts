@@ -196,7 +196,6 @@ type Calls<Operations> = {
     : never;
 };
 
-/** Returns a function for each operation, which runs it. */
 function callsOf<Operation, Operations extends Record<string, Operation>>(
   operations: Operations,
   run: (operation: Operation, input: unknown) => Promise<unknown>,

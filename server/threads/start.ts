@@ -39,7 +39,6 @@ export type ThreadsOptions = {
   onFatal?(reason: string): void;
   hungAfterMs?: number;
   logLevel?: LogLevel;
-  /** Writes what the threads log. */
   write?(entry: LogEntry): void;
 };
 

@@ -11,7 +11,6 @@ export function externalIdOf(normalizedText: string): string {
 
 const hashPrefix = 'text:';
 
-/** Returns the key that a memory was saved with, or null. */
 export function keyOf(memory: Pick<Memory, 'source' | 'externalId'>): string | null {
   const { externalId } = memory;
   const isKey = memory.source === source && !externalId?.startsWith(hashPrefix);

@@ -22,7 +22,6 @@ export const memoryColumns = `m.id, m.user_id AS "userId", m.type, m.metadata, m
   m.external_id AS "externalId", m.occurred_at AS "occurredAt", m.expires_at AS "expiresAt",
   m.version, m.created_at AS "createdAt", ${updatedAt} AS "updatedAt", ${memoryStatus} AS status`;
 
-/** What the status of a memory shows. */
 export const statusColumns = `m.id AS "memoryId", ${memoryStatus} AS status,
   coalesce(t.chunks_complete, 0) AS "chunksComplete", coalesce(t.chunks_total, 0) AS "chunksTotal",
   coalesce(t.attempts, 0) AS attempts, t.error_message AS "errorMessage",

@@ -39,7 +39,6 @@ export async function addFound(
   }
 }
 
-/** `size` returns the size of the next part. */
 function* inParts<Item>(items: Iterable<Item>, size: () => number): Generator<Item[]> {
   let part: Item[] = [];
   for (const item of items) {

@@ -17,7 +17,6 @@ export type Connection = {
   /** Returns the open session, or opens a new one. */
   session(): Promise<Session>;
   run(statements: readonly Statement[], deadlineMs?: number): Promise<Row[][]>;
-  /** Whether the connection has an open session. */
   isOpen(): boolean;
   /** The time since the oldest unanswered statement or connection attempt began, in ms, or 0. */
   silentMs(): number;
@@ -49,7 +48,6 @@ export function statement(text: string, values: readonly Value[] = []): Statemen
   return { text, values };
 }
 
-/** Runs one statement and returns its rows. */
 export async function query<Found = Row>(
   connection: Pick<Connection, 'run'>,
   text: string,

@@ -15,7 +15,6 @@ const migrations: string[] = [schema, vectorParts, modelCentre];
 
 type Reading = Pick<Connection, 'run'>;
 
-/** Returns the names of the tables that the migrations create. */
 const tablesOf = (scripts: readonly string[]) =>
   scripts.flatMap((script) =>
     [...script.matchAll(/^CREATE (?:UNLOGGED )?TABLE (\w+)/gm)].map(([, name = '']) => name),

@@ -34,7 +34,6 @@ export const dialect: Dialect = {
      ORDER BY stored_uptime, created_at LIMIT ${limit}`,
 };
 
-/** Sends a statement, and returns its outcome. */
 export type Send = (statement: Statement) => Promise<Outcome>;
 
 export function isRead(text: string): boolean {

@@ -80,7 +80,6 @@ export function logBytes(path: string): number {
   return sizeOf(`${path}-wal`);
 }
 
-/** Throws if there is no file at the path. */
 export function assertExists(path: string): void {
   if (!existsSync(path)) throw new MissingDatabaseError(`no database found at ${path}`);
 }

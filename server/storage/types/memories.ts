@@ -126,7 +126,6 @@ export type StoredMemory = NewMemory & {
   contentLength?: number;
 };
 
-/** A memory with the state of its task. */
 export type StoredTask = StoredMemory & { attempts: number; errorMessage: string | null };
 
 export type StoredStatus = Omit<IngestStatus, 'status' | 'createdAt' | 'updatedAt'> &

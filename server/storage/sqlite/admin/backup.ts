@@ -43,7 +43,6 @@ export function backupDatabase(name: string, target: string): BackupContents {
   }
 }
 
-/** Stores when the database was backed up. */
 export function storeBackupTime(name: string, at: number): void {
   const path = canonicalPath(name);
   const db = openUnmoved(path, () => openBesideServer(path));

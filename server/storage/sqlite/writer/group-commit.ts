@@ -47,7 +47,6 @@ export function createGroupCommit(options: {
   const rollback = db.prepare('ROLLBACK');
   let small: PendingWrite[] = [];
   const large: PendingWrite[] = [];
-  /** The keys of the paused writes. */
   const pausedKeys = new Set<string>();
   let isPlanned = false;
 
