@@ -6,14 +6,19 @@ import * as profile from './profile.ts';
 
 export const defaultBaseUrl = 'http://127.0.0.1:7070';
 
+type Connecting = { needsKey?: boolean; timeoutMs?: number };
+
 /** Creates a client. Flags override the environment, which overrides the profile. */
-export async function connect(term: Terminal, { needsKey = true } = {}): Promise<MemoryClient> {
+export async function connect(
+  term: Terminal,
+  { needsKey = true, timeoutMs }: Connecting = {},
+): Promise<MemoryClient> {
   const { value: baseUrl } = resolveBaseUrl(term);
   const apiKey = needsKey ? resolveApiKey(term, baseUrl)?.value : 'none';
   if (apiKey === undefined) throw noKey(term, baseUrl);
   // Imported on demand, to keep help and usage errors fast.
   const { MemoryClient } = await import('../../sdk/index.ts');
-  return new MemoryClient({ baseUrl, apiKey, onAttempt: reportRetries(term) });
+  return new MemoryClient({ baseUrl, apiKey, timeoutMs, onAttempt: reportRetries(term) });
 }
 
 type SettingSource = 'flag' | 'environment' | 'profile' | 'default';

@@ -12,6 +12,12 @@ import { asCalled, type GlobalOptions, note, type Terminal } from '../terminal/t
 import { escapeControls, quoted } from '../terminal/text.ts';
 import { clientNames, installationOf, type ServerEntry, snippetFor } from './mcp-clients.ts';
 
+/**
+ * How long each of the three attempts of a request may take. Many MCP clients give up a call after
+ * 60 seconds and a start after 10, and then the model does not see the error.
+ */
+const attemptMs = { call: 15_000, start: 2_500 };
+
 export function addMcp(program: Parent, term: Terminal): void {
   const command = program
     .command('mcp')
@@ -21,7 +27,7 @@ export function addMcp(program: Parent, term: Terminal): void {
     .option('--read-only', 'offer only read-only tools');
   addInstall(command, term);
   command.action(async (options) => {
-    const client = await connect(term);
+    const client = await connect(term, { timeoutMs: attemptMs.call });
     const [{ serveOverStdio }, access] = await Promise.all([
       import('../../server/mcp/tools/stdio.ts'),
       accessOf(term, client, options),
@@ -116,7 +122,8 @@ function entryOf(term: Terminal, options: McpOptions): ServerEntry {
  */
 async function accessOf(term: Terminal, client: MemoryClient, options: McpOptions) {
   const { user, readOnly } = options;
-  const key = await client.key({ signal: term.interrupted }).catch(async (error) => {
+  const call = { signal: term.interrupted, timeoutMs: attemptMs.start };
+  const key = await client.key(call).catch(async (error) => {
     const isAway = error.status === undefined || error.status >= 500;
     if (user === undefined || !isAway || error.code === 'unauthorized') throw error;
     await noteFailure(term, error);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { memoryAt } from '../cli/command.ts';
 import { program } from '../cli/shell.ts';
-import { html, json, refusal, startFaultServer } from '../support/fault-server.ts';
+import { html, json, refusal, silent, startFaultServer } from '../support/fault-server.ts';
 import { noHome } from '../support/process.ts';
 import { withProject } from '../support/server.ts';
 import { connectTo, type Way } from './connect.ts';
@@ -115,6 +115,21 @@ async function listFrom(reply: Parameters<typeof startFaultServer>[0]) {
   const { answer, stderr } = await answerOf([], listCall, { MEMORY_BASE_URL: failing.url });
   return { result: JSON.parse(answer).result, stderr };
 }
+
+test('at a service that hangs, attempts end before an MCP client gives up', async () => {
+  const none = json(200, { items: [], nextCursor: null });
+  using atStart = startFaultServer(silent, json(200, key), none);
+  using inCall = startFaultServer(json(200, key), silent, none);
+  const timeOf = async ({ url }: { url: string }) => {
+    const begin = performance.now();
+    const { answer } = await answerOf([], listCall, { MEMORY_BASE_URL: url });
+    expect(answer).toContain('End of the list.');
+    return performance.now() - begin;
+  };
+  const [started = 0, called = 0] = await Promise.all([atStart, inCall].map(timeOf));
+  expect(started).toBeLessThan(6_000);
+  expect(called).toBeLessThan(20_000);
+});
 
 test('a tool reports a service error with an unknown code', async () => {
   const { result } = await listFrom(refusal(410, 'gone'));
