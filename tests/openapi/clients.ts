@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { emptyProject, type Project } from '../package/project.ts';
+import type { Case } from '../support/cases.ts';
 import type { TestServer } from '../support/server.ts';
-
-export type Case = { name: string; run(): Promise<string> };
 
 const packages = {
   fetch: ['openapi-typescript@7.13.0', 'openapi-fetch@0.17.0'],

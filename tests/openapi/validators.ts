@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { emptyProject } from '../package/project.ts';
+import type { Case } from '../support/cases.ts';
 import type { TestServer } from '../support/server.ts';
-import type { Case } from './clients.ts';
 
 const seeds = [1, 2, 3, 4, 5];
 const requestsPerOperation = 150;

@@ -1,13 +1,7 @@
+import type { Case } from '../support/cases.ts';
 import { startChild } from '../support/process.ts';
 import { type Project, scenarioText } from './project.ts';
-import {
-  bundle,
-  type Case,
-  environment,
-  type Packed,
-  projectWith,
-  type Target,
-} from './runtimes.ts';
+import { bundle, environment, type Packed, projectWith, type Target } from './runtimes.ts';
 
 type PageServer = ReturnType<typeof startPageServer>;
 

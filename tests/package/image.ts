@@ -1,10 +1,10 @@
 import { cp, mkdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { $ } from 'bun';
+import type { Case } from '../support/cases.ts';
 import { startChild } from '../support/process.ts';
 import { until } from '../support/until.ts';
 import { emptyProject, type Project } from './project.ts';
-import type { Case } from './runtimes.ts';
 
 const root = join(import.meta.dir, '../..');
 /** The absolute paths in the Dockerfile. Each stage has its own folder for them. */

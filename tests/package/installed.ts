@@ -1,11 +1,12 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Case } from '../support/cases.ts';
 import { startServing } from '../support/process.ts';
 import { until } from '../support/until.ts';
 import { greet, listTools } from './mcp.ts';
 import { checkPages } from './pages.ts';
 import { amongStrangers, emptyProject, type Project } from './project.ts';
-import type { Case, Packed } from './runtimes.ts';
+import type { Packed } from './runtimes.ts';
 
 /* Tests the packed service and CLI in two forms: installed with npm, and as an executable. */
 

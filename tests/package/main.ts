@@ -1,12 +1,13 @@
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { $ } from 'bun';
+import { type Case, runCases } from '../support/cases.ts';
 import { startTestServer } from '../support/server.ts';
 import { browserCases, startPageServer } from './browser.ts';
 import { imageCases } from './image.ts';
 import { installedCases } from './installed.ts';
 import { emptyProject } from './project.ts';
-import { type Case, type Packed, runtimeCases } from './runtimes.ts';
+import { type Packed, runtimeCases } from './runtimes.ts';
 import { typeCases } from './types.ts';
 
 /*
@@ -43,17 +44,6 @@ async function pack(): Promise<Packed> {
   };
 }
 
-async function attempt({ name, run }: Case): Promise<boolean> {
-  const begin = performance.now();
-  const [outcome, result] = await run().then(
-    (text) => ['pass', text],
-    (error) => ['FAIL', error instanceof Error ? error.message : String(error)],
-  );
-  const seconds = ((performance.now() - begin) / 1_000).toFixed(0).padStart(3);
-  console.log(`${outcome} ${seconds} s  ${name.padEnd(28)} ${result}`);
-  return outcome === 'pass';
-}
-
 async function main(wanted: string[]): Promise<void> {
   const packed = await pack();
   const pages = startPageServer();
@@ -69,14 +59,9 @@ async function main(wanted: string[]): Promise<void> {
   for (const file of Object.values(packed)) {
     console.log(`${basename(file)}: ${(await stat(file)).size.toLocaleString('en')} bytes`);
   }
-  let failed = 0;
-  for (const one of cases) {
-    if (wanted.length > 0 && !wanted.some((part) => one.name.includes(part))) continue;
-    if (!(await attempt(one))) failed += 1;
-  }
+  await runCases(cases, wanted);
   await pages.stop();
   await server.stop();
-  process.exitCode = failed === 0 ? 0 : 1;
 }
 
 await main(process.argv.slice(2));

@@ -1,10 +1,8 @@
+import type { Case } from '../support/cases.ts';
 import { emptyProject, type Project, writeScenario } from './project.ts';
 
 export type Packed = { sdk: string; service: string; executable: string };
 export type Target = { url: string; key: string };
-
-/** A test case. `run` returns a summary, or throws if the test fails. */
-export type Case = { name: string; run(): Promise<string> };
 
 let users = 0;
 

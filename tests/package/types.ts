@@ -1,6 +1,7 @@
 import { packSdk } from '../../.release/sdk.ts';
+import type { Case } from '../support/cases.ts';
 import { emptyProject, type Project } from './project.ts';
-import type { Case, Packed } from './runtimes.ts';
+import type { Packed } from './runtimes.ts';
 
 /*
  * Checks the packed types with strict TypeScript, including every declaration file. As a program,
