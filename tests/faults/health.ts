@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { startChild } from '../support/process.ts';
 import { until } from '../support/until.ts';
 import { type Call, listAll, type Reply, saveOf, send } from './api.ts';
 import type { Figures, Harness, Run } from './harness.ts';
-import { sh } from './mounts.ts';
+import { canMountTmpfs, mountTmpfs, sh } from './mounts.ts';
 import { attach, type DiskCall, straceMissing } from './strace.ts';
 import { createTarget, type Target } from './target.ts';
 import { startLoops } from './traffic/loops.ts';
@@ -12,6 +12,8 @@ import { startLoops } from './traffic/loops.ts';
 /** A reason why writes fail. */
 type Fault = {
   name: string;
+  /** Whether the database must be on a small file system of its own. */
+  isOnTmpfs?: true;
   /** Returns why the fault cannot be injected on this machine, or null if it can. */
   missing(target: Target): string | null;
   /** Injects the fault. Resolves with a function that removes the fault. */
@@ -22,7 +24,7 @@ const walOf = ({ path }: Target) => `${path}-wal`;
 const writes: DiskCall[] = ['pwrite64'];
 const syncs: DiskCall[] = ['fsync', 'fdatasync'];
 
-/** The quick tier uses the first six. */
+/** The quick tier uses the first seven. */
 const faults: Fault[] = [
   injected('EIO', syncs),
   injected('EROFS', writes),
@@ -30,6 +32,7 @@ const faults: Fault[] = [
   injected('ENOSPC', writes),
   locked(),
   immutable(),
+  full(),
   injected('EIO', writes),
   injected('ENOSPC', syncs),
 ];
@@ -77,7 +80,23 @@ function immutable(): Fault {
   };
 }
 
-const kinds = { quick: 6, full: faults.length };
+/** Fills the file system of the database. */
+function full(): Fault {
+  return {
+    name: 'full file system',
+    isOnTmpfs: true,
+    missing: () => (canMountTmpfs() ? null : 'a tmpfs cannot be mounted'),
+    async begin({ path }) {
+      const ballast = `${path}.ballast`;
+      // Without a count, dd stops when the file system is full.
+      Bun.spawnSync(['dd', 'if=/dev/zero', `of=${ballast}`, 'bs=4096']);
+      return async () => rmSync(ballast);
+    },
+  };
+}
+
+const megabytes = 64;
+const kinds = { quick: 7, full: faults.length };
 const rounds = { quick: 1, full: 5 };
 const clients = 4;
 const userId = 'saves';
@@ -109,7 +128,10 @@ async function run({ tier, variants, violations }: Run): Promise<Figures> {
   for (const fault of faults.slice(0, kinds[tier])) {
     const add = (text: string) => violations.add(`${fault.name}: ${text}`);
     for (let round = 0; round < rounds[tier]; round += 1) {
-      await using target = createTarget({ variants });
+      await using all = new AsyncDisposableStack();
+      const isOnTmpfs = fault.isOnTmpfs && canMountTmpfs();
+      const mount = isOnTmpfs && all.adopt(mountTmpfs(megabytes), ({ unmount }) => unmount());
+      const target = all.use(createTarget({ variants, ...(mount && { folder: mount.folder }) }));
       await target.start();
       const missing = fault.missing(target);
       figures[fault.name] =
