@@ -1,4 +1,8 @@
-import { fromJsonSchema } from '@modelcontextprotocol/server';
+import {
+  fromJsonSchema,
+  type JsonSchemaType,
+  type jsonSchemaValidator,
+} from '@modelcontextprotocol/server';
 import { Ajv, AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
 import { cutLine } from './text.ts';
 import type { Tool } from './tools.ts';
@@ -12,12 +16,25 @@ export function compiled({ inputSchema }: Tool) {
   return fromJsonSchema(inputSchema, validator);
 }
 
+/** Models and clients often send null for an argument that they leave out. */
+function withoutNulls(args: unknown): object {
+  const given = Object.entries(Object(args)).filter(([, value]) => value !== null);
+  return Object.fromEntries(given);
+}
+
 const ajv = new Ajv({ strict: false, validateSchema: false, allErrors: true });
-const validator = new AjvJsonSchemaValidator({
+const ajvValidator = new AjvJsonSchemaValidator({
   compile: (schema) => ajv.compile(schema as object),
   getSchema: (reference) => ajv.getSchema(reference),
   errorsText: (problems: Problem[]) => problems.slice(0, maxProblems).map(sentence).join(', '),
 });
+
+const validator: jsonSchemaValidator = {
+  getValidator<T>(schema: JsonSchemaType) {
+    const check = ajvValidator.getValidator<T>(schema);
+    return (args: unknown) => check(withoutNulls(args));
+  },
+};
 
 type Problem = {
   instancePath: string;
