@@ -59,7 +59,7 @@ export async function listMemories(args: ListArguments, session: Session): Promi
   const end =
     page.nextCursor === null
       ? 'End of the list.'
-      : `To get more, call again with cursor ${page.nextCursor}`;
+      : `To get more, repeat this call with cursor ${page.nextCursor}`;
   return [...lines, end].join('\n');
 }
 
