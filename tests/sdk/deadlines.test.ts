@@ -1,6 +1,11 @@
 import { expect, spyOn, test } from 'bun:test';
 import { join } from 'node:path';
-import { AbortError, TimeoutError } from '../../sdk/index.ts';
+import {
+  AbortError,
+  InvalidRequestError,
+  TimeoutError,
+  WaitTimeoutError,
+} from '../../sdk/index.ts';
 import { aMemory, json, silent, stalled, startFaultServer } from '../support/fault-server.ts';
 import { clientOf, failure } from './client-of.ts';
 
@@ -55,12 +60,21 @@ test('a completed call leaves no timer that keeps the process alive', async () =
   expect(await child.stdout.text()).toBe('mem_1\n');
 });
 
-test('timeoutMs may be 1, but not less', async () => {
+test('timeoutMs of a call or a wait may be 1, but not less', async () => {
   using server = startFaultServer(silent);
   const client = clientOf(server, { maxRetries: 0 });
+  for (const timeoutMs of [0, 0.5, -1, Number.NaN]) {
+    const waiting = client.waitUntilComplete('mem_1', { timeoutMs });
+    for (const call of [client.get('mem_1', { timeoutMs }), waiting]) {
+      const error = await failure(call);
+      expect(error).toBeInstanceOf(InvalidRequestError);
+      expect(error.message).toBe('timeoutMs must be a number that is at least 1');
+    }
+  }
+  expect(server.requests).toHaveLength(0);
   const late = await failure(client.get('mem_1', { timeoutMs: 1 }));
   expect(late).toBeInstanceOf(TimeoutError);
   expect(late.message).toContain('1 ms');
-  const rejected = await failure(client.get('mem_1', { timeoutMs: 0.5 }));
-  expect(rejected.message).toBe('timeoutMs must be a number that is at least 1');
+  const stillWaiting = await failure(client.waitUntilComplete('mem_1', { timeoutMs: 1 }));
+  expect(stillWaiting).toBeInstanceOf(WaitTimeoutError);
 });

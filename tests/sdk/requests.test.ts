@@ -44,7 +44,7 @@ test('an invalid Date and NaN are rejected, because null would clear a time', as
   expect(server.requests).toHaveLength(0);
 });
 
-test('metadata may have an interface type, and undefined fields are omitted', async () => {
+test('metadata may have an interface type or no prototype, and undefined fields are omitted', async () => {
   interface Preferences {
     theme: string;
     sizes: number[];
@@ -56,7 +56,9 @@ test('metadata may have an interface type, and undefined fields are omitted', as
   await client.save({ ...request, externalId: undefined, occurredAt: undefined });
   const query: ListQuery = { userId: 'u', type: undefined, limit: undefined, from: undefined };
   await client.list({ ...query, metadata: undefined, order: undefined });
-  const [save, list] = server.requests;
+  await client.list({ userId: 'u', metadata: Object.assign(Object.create(null), { k: false }) });
+  const [save, ...lists] = server.requests;
   expect(JSON.parse(save?.body ?? '')).toEqual({ userId: 'u', content: 'x', metadata });
-  expect(list?.path).toBe('/v1/memories?userId=u');
+  const path = '/v1/memories?userId=u';
+  expect(lists.map((list) => list.path)).toEqual([path, `${path}&metadata%5Bk%5D=false`]);
 });
