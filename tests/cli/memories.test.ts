@@ -32,12 +32,6 @@ describe('memory save', () => {
     }
   });
 
-  test('--api-key overrides the environment', async () => {
-    const env = { MEMORY_API_KEY: 'not-a-key-of-this-server' };
-    const argv = ['save', '--user', 'saver', 'x', '--api-key', server.key];
-    expect(await memory(argv, { env })).toMatchObject({ code: 0 });
-  });
-
   test.each([
     ['2026', '2026-01-01T00:00:00.000Z'],
     ['2026-05', '2026-05-01T00:00:00.000Z'],
@@ -79,31 +73,19 @@ test('memory update --metadata, --occurred and --expires replace the whole field
 });
 
 describe('memory list', () => {
-  test('continues from the cursor in the hint, in either order', async () => {
-    for (const content of ['1', '2', '3']) await saveAll('pages', content);
-    const argv = ['list', '--user', 'pages', '--limit', '2', '--order', 'asc'];
+  test('continues with the options in the hint, also if --from and --to are durations', async () => {
+    const occurredAt = new Date(Date.now() - 2 * 864e5);
+    for (const content of ['1', '2', '3']) {
+      await server.client.save({ userId: 'since', content, occurredAt });
+    }
+    const times = ['--from', '3d', '--to', '1d'];
+    const argv = ['list', '--user', 'since', ...times, '--limit', '2', '--order', 'asc'];
     const { stdout, stderr } = await memory(argv);
     expect(contentsIn(stdout)).toEqual(['1', '2']);
-    const rest = await memory([...argv, '--cursor', /--cursor (\S+)/.exec(stderr)?.[1] ?? '']);
+    const next = /or (--.*)\n/.exec(stderr)?.[1]?.split(' ') ?? [];
+    const rest = await memory([...argv, ...next]);
     expect(contentsIn(rest.stdout)).toEqual(['3']);
     expect(rest.stderr).toBe('');
-  });
-
-  test('continues with the options in the hint even if --from and --to are durations', async () => {
-    const occurredAt = new Date(Date.now() - 2 * 864e5);
-    const saved = ['1', '2'].map((content) => ({ userId: 'since', content, occurredAt }));
-    for (const one of saved) await server.client.save(one);
-    const argv = ['list', '--user', 'since', '--from', '3d', '--to', '1d', '--limit', '1'];
-    const { stderr } = await memory(argv);
-    const next = /or (--.*)\n/.exec(stderr)?.[1]?.split(' ') ?? [];
-    expect(contentsIn((await memory([...argv, ...next])).stdout)).toEqual(['1']);
-  });
-
-  test('without --limit has 20 memories', async () => {
-    await saveAll('page', ...Array(21).fill('x'));
-    const { stdout, stderr } = await memory(['list', '--user', 'page']);
-    expect(lines(stdout)).toHaveLength(20);
-    expect(stderr).toStartWith('More results are available: add --all, or --cursor ');
   });
 
   test('on a narrower terminal drops first the age, then the type', async () => {
@@ -137,10 +119,13 @@ describe('memory list', () => {
     expect(stdout).toContain('  …ts/engineering/on-boarding/first-day.md: Bring your badge.\n');
   });
 
-  test('--all prints 100 memories in one table', async () => {
+  test('has 20 memories without --limit, and --all prints 100 in one table', async () => {
     await saveAll('hundred', ...Array(100).fill('x'));
-    const argv = ['list', '--user', 'hundred', '--all'];
-    const found = lines((await memory(argv, { terminal: 80 })).stdout);
+    const argv = ['list', '--user', 'hundred'];
+    const { stdout, stderr } = await memory(argv);
+    expect(lines(stdout)).toHaveLength(20);
+    expect(stderr).toStartWith('More results are available: add --all, or --cursor ');
+    const found = lines((await memory([...argv, '--all'], { terminal: 80 })).stdout);
     expect(found).toHaveLength(101);
     expect(found.filter((line) => line.startsWith('ID '))).toHaveLength(1);
   });

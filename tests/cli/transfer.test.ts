@@ -85,13 +85,6 @@ describe('memory import', () => {
     expect(piped.stderr).not.toContain('Reading from the terminal');
   });
 
-  test('imports the first of two lines with the same id, regardless of their distance', async () => {
-    const all = many('twins', 1_100);
-    const stdin = jsonl([...all.slice(1), { ...all[1], content: 'the later one' }]);
-    expectRan(await memory(['import', '-'], { stdin }), 0, summary(1_099, 1, 0));
-    expect((await server.client.get(all[1]?.id ?? '')).content).toBe('memory 1');
-  });
-
   test('counts the replay of a request whose response was lost as imported', async () => {
     const counts = { imported: 1, skipped: 0, failedCount: 0, failed: [] };
     const replay = json(200, counts, { 'Idempotency-Status': 'replayed' });

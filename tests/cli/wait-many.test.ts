@@ -40,12 +40,6 @@ test.concurrent('waiting for a batch larger than the rate limit needs few reques
   expectRan({ ...ran, stderr: said(ran.stderr) }, 0);
 });
 
-test.concurrent('a 429 in the middle of the wait only delays it', async () => {
-  await using limited = await startTestServer({ MEMORY_RATE_LIMIT: '20/2' });
-  const { code, stdout } = await memoryAt(limited)(batch, { stdin: ofManyUsers('flood', 60) });
-  expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, complete: 60 });
-});
-
 // The client itself waits for a Retry-After of up to a minute.
 test.concurrent.each(['2/60', '2/120'])(
   'if the rate limit %s outlasts the wait, unread statuses are reported as processing',
