@@ -7,7 +7,7 @@ import { temporaryFolder, withFolder } from '../support/folder.ts';
 import { createTrigger, newDatabase } from '../support/postgres.ts';
 import { freePort } from '../support/process.ts';
 import { hasIpv6 } from '../support/socket.ts';
-import { expectRan, memory as inProcess, type Surroundings } from './command.ts';
+import { memory as inProcess, type Surroundings } from './command.ts';
 import { startService } from './service.ts';
 
 /* The first start must not fail if the key cannot be stored, and must not log the key. */
@@ -70,12 +70,13 @@ test.each([
 );
 
 test.if(hasIpv6).each([
-  ['::1', '[::1]'],
-  ['0.0.0.0', '127.0.0.1'],
-  ['::', '127.0.0.1'],
-])('a service that listens on %s is reached at %s', async (host, reached) => {
+  ['::1', '[::1]', '127.0.0.1'],
+  ['0.0.0.0', '127.0.0.1', '[::1]'],
+  ['::', '127.0.0.1', '[::1]'],
+])('a service that listens on %s is reached at %s, not at %s', async (host, reached, other) => {
   const port = freePort();
-  const output = await startAndStop(['-p', `${port}`, '--host', host]);
+  const profile = JSON.stringify({ baseUrl: `http://${other}:${port}`, keys: {} });
+  const output = await startAndStop(['-p', `${port}`, '--host', host], {}, profile);
   const url = `http://${reached}:${port}`;
   expect(output).toContain(`\n  ${url}/console#key=mk_`);
   expect(output).toContain(`"${url}/v1/memories?userId=ada"\n`);
@@ -86,15 +87,6 @@ test('with a model, the first search is a paraphrase of the first memory', async
   const output = await startAndStop(['-p', '0'], { env: { MEMORY_EMBEDDINGS: 'local' } });
   expect(output).toContain('\n  memory save --user ada "Allergic to peanuts"');
   expect(output).toContain('\n  memory search --user ada "what food should she avoid?"');
-});
-
-test.if(hasIpv6)('a service at ::1 on the default port is used with --base-url only', async () => {
-  const port = freePort();
-  const profile = JSON.stringify({ baseUrl: `http://127.0.0.1:${port}`, keys: {} });
-  const output = await startAndStop(['-p', `${port}`, '--host', '::1'], {}, profile);
-  expect(output).toContain(
-    `\n  memory search --user ada "peanuts" --base-url http://[::1]:${port}\n`,
-  );
 });
 
 test('a start names the whole path of the database', async () => {
@@ -169,12 +161,6 @@ test.skipIf(process.platform !== 'linux').each(['NO_PROXY', 'no_proxy'])(
   },
 );
 
-test('a database that cannot be created is reported, exit 1', async () => {
-  const ran = await inProcess(['serve', '-p', '0', '--database', '/dev/null/x.db']);
-  const reason = "the database cannot be opened: not a directory: '/dev/null/x.db'";
-  expectRan(ran, 1, reason);
-});
-
 /** Starts the service on a database without keys, in which `prepare` makes the first key fail. */
 async function failedStart(databaseUrl: string, prepare: () => unknown) {
   const env = { ...quiet, MEMORY_API_KEY: 'a-key-for-tests-1234' };
@@ -205,14 +191,18 @@ test('a start that loses PostgreSQL before the first key is created ends, exit 1
   expect(ended).toEqual({ code: 1, stderr: `Error: ${reason}\n` });
 });
 
-test('a file that is no database is rejected in one line that says what to do', async () => {
-  const path = folder.file('notes.db');
-  writeFileSync(path, 'Buy milk. '.repeat(1_000));
-  const ran = await inProcess(['serve', '--port', '0', '--database', path]);
-  const damaged = `Error: ${path} is damaged and will not be opened: file is not a database. `;
-  const advice =
-    'Restore the last backup with "memory restore <backup>", which keeps the damaged file.';
-  expect(ran).toEqual({ code: 1, stdout: '', stderr: `${damaged}${advice}\n` });
+test('a database that cannot be created, and a file that is no database, are reported', async () => {
+  const file = folder.file('notes.db');
+  writeFileSync(file, 'Buy milk. '.repeat(1_000));
+  const none = "the database cannot be opened: not a directory: '/dev/null/x.db'";
+  const reasons = new Map<string, string>([['/dev/null/x.db', expect.stringContaining(none)]]);
+  const damaged =
+    `Error: ${file} is damaged and will not be opened: file is not a database. ` +
+    'Restore the last backup with "memory restore <backup>", which keeps the damaged file.\n';
+  for (const [path, stderr] of reasons.set(file, damaged)) {
+    const ran = await inProcess(['serve', '-p', '0', '--database', path]);
+    expect(ran).toEqual({ code: 1, stdout: '', stderr });
+  }
 });
 
 test('serve on PostgreSQL prints the database', async () => {
