@@ -1,59 +1,22 @@
 import { describe, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
-import { askRaw, bodyOf, expectError, expectInvalid, getPage, newUser } from '../support/http.ts';
-import { type TestServer, withProject, withServer } from '../support/server.ts';
-import { chunked, exchange, head } from '../support/socket.ts';
+import { askRaw, bodyOf, expectError, expectInvalid, newUser } from '../support/http.ts';
+import { withProject } from '../support/server.ts';
+import { exchange, head } from '../support/socket.ts';
 import { writesWithBody } from '../support/writes.ts';
 
-const limit = 20_000;
+const server = await withProject();
 
-const server = await withServer({ MEMORY_MAX_BODY_BYTES: String(limit) });
-const ordinary = await withProject();
-
-const json = 'Content-Type: application/json';
 const path = '/v1/memories';
 
-/** Returns the JSON of a save request, padded with spaces to this many bytes. */
-function saveOfBytes(userId: string, bytes: number): string {
-  const text = JSON.stringify({ userId, content: 'x' });
-  return text + ' '.repeat(bytes - text.length);
-}
-
-type Send = (to: TestServer, body: string) => ReturnType<typeof exchange>;
-
-const post = (to: TestServer, line: string) => head(to, 'POST', path, json, line);
-const framings: [name: string, send: Send][] = [
-  [
-    'with a Content-Length',
-    (to, body) => exchange(to, post(to, `Content-Length: ${body.length}`), body),
-  ],
-  ['chunked', (to, body) => exchange(to, post(to, 'Transfer-Encoding: chunked'), chunked(body))],
-  ['through fetch', (to, body) => askRaw(to, 'POST', path, body)],
-];
-
-describe.each(framings)('a body sent %s', (_, send) => {
-  test('returns 201 at the limit', async () => {
-    expect(await send(server, saveOfBytes(newUser(), limit))).toMatchObject({ status: 201 });
-  });
-
-  test.each([
-    [limit + 1, server],
-    [limit * 4, server],
-    // A client that writes all of these bytes before it reads.
-    [4 * 1_024 * 1_024, ordinary],
-  ])('returns 413 with %i bytes', async (bytes, to) => {
-    const userId = newUser();
-    expectError(await send(to, saveOfBytes(userId, bytes)), 413, 'payload_too_large');
-    expect((await getPage(to, userId)).items).toEqual([]);
-  });
-});
+const saved = () => JSON.stringify({ userId: newUser(), content: 'x' });
 
 const writes = writesWithBody.map(([route]) => route.split(' ') as [method: string, path: string]);
 
 /** Replaces `:id` with the id of a new memory. */
 async function reachable(path: string): Promise<string> {
   if (!path.includes(':id')) return path;
-  const answer = await askRaw(server, 'POST', '/v1/memories', saveOfBytes(newUser(), 100));
+  const answer = await askRaw(server, 'POST', '/v1/memories', saved());
   return path.replace(':id', bodyOf<{ id: string }>(answer, 201).id);
 }
 
@@ -63,8 +26,7 @@ describe('the Content-Type of a body', () => {
     expectError(await exchange(server, lines, '{}'), 415, 'unsupported_media_type');
   });
 
-  const sendAs = (type: string) =>
-    askRaw(server, 'POST', path, saveOfBytes(newUser(), 100), { 'content-type': type });
+  const sendAs = (type: string) => askRaw(server, 'POST', path, saved(), { 'content-type': type });
 
   test.each([
     ...['text/plain', 'text/json', 'application/jsonx', 'application/ld+json', '*/*'],
@@ -78,7 +40,7 @@ describe('the Content-Type of a body', () => {
   test.each(['gzip', 'deflate', 'br', 'GZIP', 'identity, gzip'])(
     'is rejected with 415 together with Content-Encoding: %s',
     async (encoding) => {
-      const body = new Uint8Array(gzipSync(saveOfBytes(newUser(), 100)));
+      const body = new Uint8Array(gzipSync(saved()));
       const answer = await askRaw(server, 'POST', path, body, { 'content-encoding': encoding });
       expectError(answer, 415, 'unsupported_media_type');
     },
@@ -123,10 +85,4 @@ describe('malformed JSON', () => {
       expect(message).toBe('the request body is not valid JSON');
     }
   });
-});
-
-test('a chunked body over the limit gets a 413, whatever it contains after the limit', async () => {
-  const body = chunked(' '.repeat(limit) + '['.repeat(1_000));
-  const answer = await exchange(server, post(server, 'Transfer-Encoding: chunked'), body);
-  expectError(answer, 413, 'payload_too_large');
 });

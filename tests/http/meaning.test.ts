@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test';
 import { type Health, MemoryClient, type SearchQuery } from '../../sdk/index.ts';
 import { connectTo } from '../mcp/connect.ts';
 import { searchByMeaning } from '../support/meaning.ts';
-import { withProject, withServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 
-/* Searches with the built-in model, and without a model. */
+/* Searches with the built-in model. */
 
 /** Memories and questions that share no word. */
 const paraphrases = [
@@ -21,17 +21,6 @@ const paraphrases = [
   ['Wakes up at five every morning', 'is she an early riser?'],
   ['Owes his brother 300 dollars', 'who has he borrowed money from?'],
 ] as const;
-
-test('without a model, a search uses words alone and says so', async () => {
-  const { client } = await withProject();
-  await client.save({ userId: 'u', content: 'Allergic to peanuts' });
-  const sought = { userId: 'u', query: 'peanuts' };
-  const plain = await client.search(sought);
-  expect(plain).toMatchObject({ meaning: 'off', items: [{ matchedBy: 'words' }] });
-  for (const mode of ['words', 'auto'] as const) {
-    expect(await client.search({ ...sought, mode })).toEqual(plain);
-  }
-});
 
 describe('with the built-in model', async () => {
   const server = await withServer({ MEMORY_EMBEDDINGS: 'local' });

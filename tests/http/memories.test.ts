@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import type { Memory, SavedMemory } from '../../sdk/contract/memory.ts';
+import type { SavedMemory } from '../../sdk/contract/memory.ts';
 import { ask, bodyOf, getMemory, getPage, newUser, save } from '../support/http.ts';
 import { goodMetadata, goodTexts } from '../support/inputs.ts';
 import { withProject } from '../support/server.ts';
-import { until } from '../support/until.ts';
 import { essence, saveOf, sendKeyed } from '../support/writes.ts';
 
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -11,7 +10,6 @@ const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const server = await withProject();
 
 const post = (body: object) => ask(server, 'POST', '/v1/memories', { body });
-const patch = (id: string, body: object) => ask(server, 'PATCH', `/v1/memories/${id}`, { body });
 
 const none = { source: null, externalId: null, occurredAt: null, expiresAt: null };
 const all = { source: 'agent', externalId: 'diet', occurredAt: '2026-05-08' };
@@ -92,21 +90,4 @@ test('a save treats null as omitted, and clears the times of the memory that it 
   const first = await save({ externalId: 'x', ...times });
   const second = await save({ ...none, externalId: 'x' });
   expect(second).toMatchObject({ ...none, externalId: 'x', id: first.id, version: 2 });
-});
-
-test('HEAD /v1/memories/:id returns the status without a body', async () => {
-  const { id } = await save(server, newUser());
-  const answer = await ask(server, 'HEAD', `/v1/memories/${id}`);
-  expect(answer).toMatchObject({ status: 200, text: '' });
-});
-
-test('PATCH /v1/memories/:id returns 200 with the new content, and keeps the metadata if none is sent', async () => {
-  const sent = { userId: newUser(), content: 'old', metadata: { a: 1 } };
-  const { memoryId, ...saved } = bodyOf<SavedMemory>(await post(sent), 201);
-  await until(() => Date.now() > Date.parse(saved.createdAt));
-  const updated = bodyOf<Memory>(await patch(memoryId, { content: 'new' }), 200);
-  const changed = { content: 'new', version: 2, updatedAt: expect.stringMatching(time) };
-  expect(updated).toEqual({ ...saved, ...changed });
-  expect(Date.parse(updated.updatedAt)).toBeGreaterThan(Date.parse(saved.createdAt));
-  expect(await getMemory(server, memoryId)).toEqual(updated);
 });

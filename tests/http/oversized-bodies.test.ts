@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { limits } from '../../sdk/contract/limits.ts';
 import { askRaw, expectError, getPage, newUser, save } from '../support/http.ts';
 import { startTestServer, type TestServer, withProject } from '../support/server.ts';
-import { dial, exchange, head } from '../support/socket.ts';
+import { chunked as chunksOf, dial, exchange, head } from '../support/socket.ts';
 
 /* A body over the limit gets a 413 with a JSON error, for any size and framing. */
 
@@ -24,15 +24,22 @@ test.each<[route: string, most: number, fields: object]>([
   ['PATCH /v1/memories/:id', limits.saveBodyBytes, { content: 'x' }],
   ['POST /v1/ingest/document', limits.bodyBytesDefault, { userId, data: { text: 'x' } }],
   ['POST /v1/memories/status', limits.bodyBytesDefault, { memoryIds: [id] }],
-])('%s accepts at most %i bytes', async (route, most, fields) => {
+])('%s accepts at most %i bytes, also in chunks', async (route, most, fields) => {
   const [method = '', path = ''] = route.replace(':id', id).split(' ');
   const text = JSON.stringify(fields);
-  expect((await askRaw(server, method, path, text.padEnd(most))).status).toBeWithin(200, 300);
-  const before = await getPage(server, userId);
-  const refused = await askRaw(server, method, path, text.padEnd(most + 1));
-  expectError(refused, 413, 'payload_too_large');
-  expect(refused.text).toContain(`at most ${most} bytes`);
-  expect((await getPage(server, userId)).items).toHaveLength(before.items.length);
+  const inChunks = (body: string) =>
+    exchange(server, head(server, method, path, json, chunked), chunksOf(body));
+  for (const send of [inChunks, (body: string) => askRaw(server, method, path, body)]) {
+    expect((await send(text.padEnd(most)))?.status).toBeWithin(200, 300);
+    const before = await getPage(server, userId);
+    // What a body has after the limit is not parsed.
+    for (const body of [text.padEnd(most + 1), ' '.repeat(most) + '['.repeat(1_000)]) {
+      const refused = await send(body);
+      expectError(refused, 413, 'payload_too_large');
+      expect(refused?.text).toContain(`at most ${most} bytes`);
+    }
+    expect((await getPage(server, userId)).items).toHaveLength(before.items.length);
+  }
 });
 
 describe('a 413 is returned', () => {

@@ -3,6 +3,7 @@ import type { Memory, SavedMemory } from '../../sdk/contract/memory.ts';
 import { documented, resolve } from '../support/document.ts';
 import { ask, bodyOf, expectError, getMemory, getPage, newUser, save } from '../support/http.ts';
 import { withProject } from '../support/server.ts';
+import { until } from '../support/until.ts';
 import { sendKeyed } from '../support/writes.ts';
 
 /* Conditional requests with versions and ETags, which prevent lost updates. */
@@ -25,16 +26,26 @@ function remove(id: string, ifMatch: string) {
   return ask(server, 'DELETE', `/v1/memories/${id}`, { headers: { 'if-match': ifMatch } });
 }
 
-test('every change increments the version and returns its ETag', async () => {
-  const { id } = await save(server, newUser());
-  const changes = [{ content: 'x' }, { metadata: { a: 1 } }, { occurredAt: '2026-05-08' }];
-  for (const [index, body] of changes.entries()) {
+test('every change increments the version, returns its ETag, and keeps what is not sent', async () => {
+  const { memoryId: id, ...saved } = await save(server, newUser());
+  let before: Memory = saved;
+  const changes = [
+    { metadata: { a: 1 } },
+    { content: 'x' },
+    { occurredAt: '2026-05-08T00:00:00.000Z' },
+  ];
+  for (const body of changes) {
+    await until(() => Date.now() > Date.parse(before.updatedAt));
     const answer = await patch(id, body);
-    const version = index + 2;
-    expect(bodyOf<Memory>(answer, 200).version).toBe(version);
-    expect(answer.headers.get('etag')).toBe(`"${version}"`);
+    const memory = bodyOf<Memory>(answer, 200);
+    const { updatedAt } = memory;
+    expect<object>(memory).toEqual({ ...before, ...body, version: before.version + 1, updatedAt });
+    expect(Date.parse(updatedAt)).toBeGreaterThan(Date.parse(before.updatedAt));
+    expect(answer.headers.get('etag')).toBe(`"${memory.version}"`);
+    before = memory;
   }
   const answer = await ask(server, 'GET', `/v1/memories/${id}`);
+  expect(answer).toMatchObject({ status: 200, body: before });
   expect(answer.headers.get('etag')).toBe('"4"');
 });
 

@@ -1,10 +1,7 @@
 import { expect } from 'bun:test';
 import type { TestServer } from './server.ts';
 
-/*
- * A strict parser for the text formats of Prometheus and OpenMetrics. Where promtool is installed,
- * a test also asks promtool.
- */
+/* A strict parser for the text formats of Prometheus and OpenMetrics. */
 
 export type Metrics = {
   /** The value of each time series, by its line up to the value. */
