@@ -191,6 +191,9 @@ describe.each(ways)('over $transport, version $version', (way) => {
     const found = await search('old', year);
     expect(found.split('\n')).toHaveLength(1);
     expect(found).toEndWith(': Old');
+    // Models often give a day as both bounds, although `to` is excluded.
+    const day = { from: '2020-05-08', to: '2020-05-08' };
+    expect(await search('old', day)).toEndWith('Try without from, to, type and source.');
   });
 
   test('a search returns at most 8 memories, and a list 20, unless a limit is given', async () => {

@@ -21,12 +21,15 @@ type SearchArguments = {
   to?: string;
 };
 
+const none = 'No memory matches the query. Try other words, or call list_memories.';
+const noneFiltered =
+  'No memory matches the query and these filters. Try without from, to, type and source.';
+
 export async function searchMemories(args: SearchArguments, session: Session): Promise<string> {
-  const { limit = defaults.searchLimit, ...rest } = args;
-  const query: SearchQuery = { ...rest, limit, userId: session.userId };
-  const { items } = await session.clientFor(noContent).search(query);
-  if (items.length === 0)
-    return 'No memory matches the query. Try other words, or call list_memories.';
+  const { limit = defaults.searchLimit, query, ...filters } = args;
+  const all: SearchQuery = { ...filters, query, limit, userId: session.userId };
+  const { items } = await session.clientFor(noContent).search(all);
+  if (items.length === 0) return Object.keys(filters).length > 0 ? noneFiltered : none;
   return items.map((found) => `${headOf(found)}: ${oneLine(found.snippet)}`).join('\n');
 }
 
