@@ -4,26 +4,14 @@ import { cliCode, curlCode, mcpCode, typescriptCode } from './snippets.ts';
 /** What the front page shows. `url` is the address that the service listens on. */
 export type Shown = { url: string; docs: string; hasConsole: boolean; health: Health };
 
-/**
- * Renders the front page. It names its files by relative paths, so that it also works behind a
- * proxy that adds a prefix. The script replaces `url` with the address in the browser.
- */
+/** The elements that load the files of the front page. */
+export const assets = `<link rel="stylesheet" href="assets/home.css">
+<script src="assets/home.js" defer></script>`;
+
+/** Renders the body of the front page. Its script replaces `url` with the address in use. */
 export function renderPage({ url, docs, hasConsole, health }: Shown): string {
   const isOk = health.status === 'ok';
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<title>memory-service</title>
-<link rel="icon" href="favicon.ico">
-<link rel="stylesheet" href="assets/home.css">
-<script src="assets/home.js" defer></script>
-</head>
-<body>
-<header>
+  return `<header>
 ${logo}
 <span class="name">memory-service</span>
 <nav aria-label="Pages">
@@ -50,10 +38,7 @@ ${snippetsFor(url).map(snippet).join('\n')}
 </main>
 <footer>This page needs no key, shows no memories, sets no cookie and loads nothing from other
 servers.</footer>
-<p id="announcement" role="status" class="hidden"></p>
-</body>
-</html>
-`;
+<p id="announcement" role="status" class="hidden"></p>`;
 }
 
 const consoleLinks = `<a href="console">Console</a>

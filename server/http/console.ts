@@ -29,7 +29,7 @@ export function consolePages(log: Logger) {
       set.status = 503;
       return sendFile(set, 'text/plain; charset=utf-8', notBundled);
     }
-    return sendHtml(set, pageWith(script));
+    return sendHtml(set, assets(script), body);
   }
 
   async function sendPart(set: ResponseHead, type: string, name: keyof Bundle): Promise<string> {
@@ -50,24 +50,7 @@ Run "npm install" in the folder of the service, and start the service again.
 The log of the service has the details.
 `;
 
-/** The paths are relative, so that the page also works behind a proxy that adds a prefix. */
-function pageWith(script: string): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<title>memory-service</title>
-<link rel="icon" href="favicon.ico">
-<link rel="stylesheet" href="assets/console.css">
-<script type="module" src="assets/${script}"></script>
-</head>
-<body>
-<div id="page"></div>
-<noscript>This page needs JavaScript.</noscript>
-</body>
-</html>
-`;
-}
+const assets = (script: string) => `<link rel="stylesheet" href="assets/console.css">
+<script type="module" src="assets/${script}"></script>`;
+const body = `<div id="page"></div>
+<noscript>This page needs JavaScript.</noscript>`;

@@ -10,10 +10,10 @@ import type { Services } from './services.ts';
  */
 export function home(services: Services, readHealth: () => Promise<Health>) {
   async function sendHome(set: ResponseHead): Promise<string> {
-    const { renderPage } = await import('../home/page.ts');
+    const { assets, renderPage } = await import('../home/page.ts');
     const { config, homepage: docs } = services;
     const about = { url: services.url, docs, hasConsole: config.console === 'on' };
-    return sendHtml(set, renderPage({ ...about, health: await readHealth() }));
+    return sendHtml(set, assets, renderPage({ ...about, health: await readHealth() }));
   }
 
   return new Elysia()

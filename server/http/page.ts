@@ -12,9 +12,29 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-export function sendHtml(set: ResponseHead, html: string): string {
+/**
+ * Sends a page. `assets` are the elements that load its files, by relative paths, so that it also
+ * works behind a proxy that adds a prefix.
+ */
+export function sendHtml(set: ResponseHead, assets: string, body: string): string {
   set.headers['content-security-policy'] = contentSecurityPolicy;
   set.headers['referrer-policy'] = 'no-referrer';
+  const html = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>memory-service</title>
+<link rel="icon" href="favicon.ico">
+${assets}
+</head>
+<body>
+${body}
+</body>
+</html>
+`;
   return sendFile(set, 'text/html; charset=utf-8', html);
 }
 

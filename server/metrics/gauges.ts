@@ -22,6 +22,7 @@ export type Observed = {
 export function gaugeFamilies(observed: Observed): Family[] {
   const { version, storage, model, inFlight, health, queue, toEmbed, figures } = observed;
   const build = { version, storage, model };
+  const { lastBackupAt = null } = figures ?? {};
   return [
     gauge('memory_build_info', 'Version, database and model.', [{ labels: build, value: 1 }]),
     gauge(
@@ -46,17 +47,13 @@ export function gaugeFamilies(observed: Observed): Family[] {
     gauge(
       'memory_last_backup_timestamp_seconds',
       'When the last backup was made, in Unix time.',
-      secondsOf(figures?.lastBackupAt),
+      lastBackupAt === null ? null : lastBackupAt / 1_000,
     ),
   ];
 }
 
 function gauge(name: string, help: string, value: number | null | Sample[]): Family {
   return family('gauge', name, help, value);
-}
-
-function secondsOf(ms: number | null | undefined): number | null {
-  return typeof ms === 'number' ? ms / 1_000 : null;
 }
 
 function tasksOf(queue: QueueState | null): Sample[] | null {

@@ -27,18 +27,14 @@ export function savesMemory(operation: DocumentedRoute): boolean {
   return isWrite(operation) && operation.etag === true;
 }
 
-/** Whether a deletion cuts down the stored response, because it holds data of a memory. */
-function isCutDown(operation: DocumentedRoute): boolean {
-  return savesMemory(operation) || operation.location === true;
-}
-
 export function responsesOf(operation: DocumentedRoute, { refer }: Components): JsonObject {
   const { success: status = 200, replaced, response, location, etag } = operation;
   const names: HeaderName[] = [headers.requestId];
   if (needsKey(operation)) names.push(headers.rateLimitPolicy, headers.rateLimit);
   if (isWrite(operation)) names.push(headers.idempotencyStatus);
   if (etag) names.push(validators.etag);
-  const replay = isCutDown(operation) ? DeletedSince : undefined;
+  // A deletion cuts down the stored response, because it holds data of a memory.
+  const replay = savesMemory(operation) || location ? DeletedSince : undefined;
   const schemas = [response, replay].filter((schema) => schema !== undefined);
   const success = { ...content(schemas, refer), headers: referToHeaders(names) };
   const created = { ...success, headers: referToHeaders([...names, 'Location']) };

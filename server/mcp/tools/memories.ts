@@ -1,4 +1,4 @@
-import type { Memory, MemoryType, SearchQuery } from '../../../sdk/index.ts';
+import type { ListQuery, Memory, SearchQuery } from '../../../sdk/index.ts';
 import { NoSuchMemory } from './errors.ts';
 import { type ContentRange, noContent, type Session } from './session.ts';
 import { contentPart, cutLine, headOf, oneLine } from './text.ts';
@@ -12,14 +12,7 @@ const beginning: ContentRange = { offset: 0, length: lineCharacters * 4 + 1 };
 /** No text is longer. A database may not accept a larger offset. */
 const maxOffset = 2 ** 30;
 
-type SearchArguments = {
-  query: string;
-  limit?: number;
-  type?: MemoryType;
-  source?: string;
-  from?: string;
-  to?: string;
-};
+type SearchArguments = Pick<SearchQuery, 'query' | 'limit' | 'type' | 'source' | 'from' | 'to'>;
 
 const none = 'No memory matches the query. Try other words, or call list_memories.';
 const noneFiltered =
@@ -50,7 +43,7 @@ export async function getMemory(
   return `${head}${part}\n\n${left} more characters: call again with offset ${next}.`;
 }
 
-type ListArguments = { limit?: number; cursor?: string; type?: MemoryType; source?: string };
+type ListArguments = Pick<ListQuery, 'limit' | 'cursor' | 'type' | 'source'>;
 
 export async function listMemories(args: ListArguments, session: Session): Promise<string> {
   const { limit = defaults.listLimit, ...rest } = args;
