@@ -222,10 +222,6 @@ function inTurn<T>(
 
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error('no answer in time')), ms);
-  try {
-    return await Promise.race([work, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+  using _timer = setTimeout(() => late.reject(new Error('no answer in time')), ms);
+  return await Promise.race([work, late.promise]);
 }

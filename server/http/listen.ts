@@ -39,9 +39,8 @@ export function listen(config: Config, fetch: Fetch, log: Logger) {
     closeSoon: (request: Request) => server.timeout(request, closeSoonSeconds),
     /** Stops accepting connections and waits for in-flight requests, up to a time limit. */
     async stop(): Promise<void> {
-      const deadline = setTimeout(() => server.stop(true), stopWithinMs);
+      using _deadline = setTimeout(() => server.stop(true), stopWithinMs);
       await server.stop();
-      clearTimeout(deadline);
     },
   };
 }

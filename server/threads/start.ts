@@ -169,9 +169,8 @@ function startThread(options: StartOptions) {
       isStopping = true;
       channel.flush();
       worker.postMessage('stop');
-      const deadline = setTimeout(() => worker.terminate(), stopWithinMs);
+      using _deadline = setTimeout(() => worker.terminate(), stopWithinMs);
       await ended.promise;
-      clearTimeout(deadline);
     },
     terminate(): void {
       isStopping = true;

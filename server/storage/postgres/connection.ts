@@ -123,7 +123,7 @@ export function createConnection(options: ConnectionOptions): Connection {
 async function openSession(options: ConnectionOptions, lost: () => void): Promise<Open> {
   const pool = createPool(options, lost);
   const late = Promise.withResolvers<never>();
-  const deadline = setTimeout(() => {
+  using _deadline = setTimeout(() => {
     late.reject(new ConnectionLost('the server is not responding to new connections'));
   }, openDeadlineMs);
   try {
@@ -132,8 +132,6 @@ async function openSession(options: ConnectionOptions, lost: () => void): Promis
     lost();
     endPool(pool);
     throw asLost(error);
-  } finally {
-    clearTimeout(deadline);
   }
 }
 

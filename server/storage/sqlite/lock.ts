@@ -26,8 +26,7 @@ export function isLocked(path: string): boolean | null {
   const shared = isReadOnly(dirname(path));
   const otherwise = shared ? null : false;
   if (!existsSync(`${path}.lock`)) return otherwise;
-  const lock = tryLock(`${path}.lock`, path, { shared });
-  lock?.close(true);
+  using lock = tryLock(`${path}.lock`, path, { shared });
   return lock === null ? true : otherwise;
 }
 
@@ -41,20 +40,16 @@ const movingPatienceMs = 10_000;
  */
 export function openUnmoved<T>(path: string, open: () => T): T {
   if (isReadOnly(dirname(path))) return open();
-  const lock = tryLock(movingAt(path), path, { shared: true, patienceMs: movingPatienceMs });
+  using lock = tryLock(movingAt(path), path, { shared: true, patienceMs: movingPatienceMs });
   if (lock === null)
     throw new Error(`a restore is replacing ${path}; try again when it has finished`);
-  try {
-    return open();
-  } finally {
-    lock.close(true); // mutate-ignore removal: the handle is garbage
-  }
+  return open();
 }
 
-/** Blocks `openUnmoved` in all processes until released. */
-export function lockForMoving(path: string): Lock {
+/** Blocks `openUnmoved` in all processes until disposed. */
+export function lockForMoving(path: string): Disposable {
   const lock = tryLock(movingAt(path), path, { patienceMs: movingPatienceMs });
-  if (lock !== null) return { release: () => lock.close(true) };
+  if (lock !== null) return lock;
   throw new Error(`another command is opening ${path}; try again when it has finished`);
 }
 

@@ -15,15 +15,13 @@ export const parts = ['', '-journal', '-wal', '-shm'];
 
 /** Copies the database that `open` returns, including its WAL. */
 export function copyInto(target: string, open: () => Database): void {
-  const db = open();
+  using db = open();
   try {
     db.prepare('VACUUM INTO ?').run(target);
   } catch (error) {
     if (cannotBeOpened(error)) throw cannotOpen(target, error);
     if (!isFull(error)) throw error;
     throw new Error(`the disk of ${dirname(target)} is too full for a copy of the database`);
-  } finally {
-    db.close(true);
   }
 }
 
@@ -32,9 +30,8 @@ export function inspect(
   file: string,
   notIntact = (fault: string) => new Error(`${file} is not an intact backup: ${fault}`),
 ): BackupContents {
-  let db: Database | null = null;
   try {
-    db = new Database(file, { readonly: true });
+    using db = new Database(file, { readonly: true });
     const [fault] = structuralFaults(db);
     if (fault !== undefined) throw notIntact(fault);
     // An empty file is a valid SQLite database, but restoring it would lose all data.
@@ -45,8 +42,6 @@ export function inspect(
     return { memories, bytes: Bun.file(file).size };
   } catch (error) {
     throw error instanceof SQLiteError ? cannotOpen(file, error) : error;
-  } finally {
-    db?.close(true);
   }
 }
 

@@ -28,14 +28,11 @@ export async function diagnose(name: string, now: number): Promise<Finding[]> {
   // The log and the lock are next to the file, not next to a link.
   const path = realpathSync(name);
   const findings = [aboutServer(path), aboutOwner(path), aboutSpace(path), aboutLog(path)];
-  let db: Database | null = null;
   try {
-    db = new Database(path, { readonly: true });
+    using db = new Database(path, { readonly: true });
     findings.push(...(await aboutContents(db, path, now)));
   } catch (error) {
     findings.push(aboutFault(error, path));
-  } finally {
-    db?.close(true);
   }
   return findings;
 }

@@ -24,9 +24,8 @@ export function readReplaced(path: string, backup: Database, now: number): Repla
   // mutate-ignore constant: a large number is added
   const known: Replaced = { keys: [], maxVersion: 0, users: [], fault: null };
   if (!existsSync(path)) return { ...known, fault: `there is no database at ${path}` };
-  let db: Database | null = null;
   try {
-    db = new Database(path, { readonly: true, strict: true });
+    using db = new Database(path, { readonly: true, strict: true });
     if (assertOurs(db, path).schema === 0) return { ...known, fault: `${path} is empty` };
     // Revocations are used even if the file is damaged. A user would be erased by mistake if only
     // the damage hid the memories.
@@ -42,8 +41,6 @@ export function readReplaced(path: string, backup: Database, now: number): Repla
       ...known,
       fault: reason.includes(path) ? reason : `${path} cannot be read: ${reason}`,
     };
-  } finally {
-    db?.close(true);
   }
 }
 

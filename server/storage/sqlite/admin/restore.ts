@@ -52,24 +52,20 @@ export async function restoreDatabase(
 }
 
 async function replace(path: string, copy: string, options: RestoreOptions): Promise<Restored> {
-  const lock = lockForMoving(path);
-  try {
-    if (existsSync(path)) foldLog(path);
-    // While the lock is held, no other command changes the old database.
-    const replaced = replacedBy(path);
-    const carried = await complete(copy, replaced, options);
-    keepOwner(copy, replaced);
-    const contents = inspect(copy);
-    syncFile(copy);
-    // By now, all steps that are slow or likely to fail are complete. While no file exists at the
-    // path, the copy at `arrivingAt(path)` keeps a server from creating an empty database there.
-    moveDurably(copy, arrivingAt(path));
-    const kept = setAside(path, `${path}.before-${options.stamp}`);
-    moveDurably(arrivingAt(path), path);
-    return { ...contents, kept, ...carried };
-  } finally {
-    lock.release();
-  }
+  using _lock = lockForMoving(path);
+  if (existsSync(path)) foldLog(path);
+  // While the lock is held, no other command changes the old database.
+  const replaced = replacedBy(path);
+  const carried = await complete(copy, replaced, options);
+  keepOwner(copy, replaced);
+  const contents = inspect(copy);
+  syncFile(copy);
+  // By now, all steps that are slow or likely to fail are complete. While no file exists at the
+  // path, the copy at `arrivingAt(path)` keeps a server from creating an empty database there.
+  moveDurably(copy, arrivingAt(path));
+  const kept = setAside(path, `${path}.before-${options.stamp}`);
+  moveDurably(arrivingAt(path), path);
+  return { ...contents, kept, ...carried };
 }
 
 /** Migrates the copy, and applies what the old database knows. */
@@ -78,15 +74,11 @@ async function complete(
   replaced: string,
   options: RestoreOptions,
 ): Promise<CarriedOver> {
-  const db = new Database(copy, { readwrite: true, strict: true });
-  try {
-    // The copy is synced as a whole, and deleted if a change fails.
-    applySetting(db, 'synchronous', 0); // mutate-ignore removal: affects only speed
-    migrate(db, copy);
-    return await carryOver(db, replaced, options);
-  } finally {
-    db.close(true);
-  }
+  using db = new Database(copy, { readwrite: true, strict: true });
+  // The copy is synced as a whole, and deleted if a change fails.
+  applySetting(db, 'synchronous', 0); // mutate-ignore removal: affects only speed
+  migrate(db, copy);
+  return await carryOver(db, replaced, options);
 }
 
 /** Returns the path of the old database, which an interrupted restore may have renamed. */

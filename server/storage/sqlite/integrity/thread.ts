@@ -7,12 +7,8 @@ import { openForReading } from '../settings.ts';
 const { path } = await startData<{ path: string }>();
 
 function check(): string[] {
-  const db = openForReading(path);
-  try {
-    return structuralFaults(db, 'quick_check');
-  } finally {
-    db.close(true);
-  }
+  using db = openForReading(path);
+  return structuralFaults(db, 'quick_check');
 }
 
 answerCalls(parent, () => announced(check, Number.POSITIVE_INFINITY));

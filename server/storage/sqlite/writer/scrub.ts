@@ -114,15 +114,11 @@ export function createScrubber(options: {
  * database. The other connections keep their temporary data in memory.
  */
 function rebuild(path: string): void {
-  const db = openForWriting(path);
-  try {
-    applySetting(db, 'wal_autocheckpoint', 0);
-    applySetting(db, 'temp_store', 1);
-    // A rebuild reads each page once, and has two caches of this size: 2 MiB each.
-    applySetting(db, 'cache_size', -2_048);
-    db.run(`PRAGMA temp_store_directory = '${dirname(path).replaceAll("'", "''")}'`);
-    db.run('VACUUM');
-  } finally {
-    db.close(true);
-  }
+  using db = openForWriting(path);
+  applySetting(db, 'wal_autocheckpoint', 0);
+  applySetting(db, 'temp_store', 1);
+  // A rebuild reads each page once, and has two caches of this size: 2 MiB each.
+  applySetting(db, 'cache_size', -2_048);
+  db.run(`PRAGMA temp_store_directory = '${dirname(path).replaceAll("'", "''")}'`);
+  db.run('VACUUM');
 }
