@@ -19,6 +19,12 @@ export function readIfMatch({ headers }: Request): ExpectedVersion {
   throw badRequest(headerNames.ifMatch, 'must be * or one ETag of the memory, such as "3"');
 }
 
+/** Throws `invalid_request`, because a client relies on a condition, which must not be ignored. */
+export function rejectIfMatch({ headers }: Request): void {
+  if (!headers.has(headerNames.ifMatch)) return;
+  throw badRequest(headerNames.ifMatch, 'is not supported by this operation');
+}
+
 const etags = /^(?:W\/)?"[^"]*"(?:\s*,\s*(?:W\/)?"[^"]*")*$/;
 
 /** Whether `If-None-Match` contains this version. Throws `invalid_request` if it is malformed. */

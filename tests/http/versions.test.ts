@@ -168,6 +168,26 @@ describe('If-Match of a save', () => {
   });
 });
 
+test('writes that do not check If-Match reject it and change nothing', async () => {
+  const fields = { userId: newUser(), source: 's', externalId: 'e' };
+  const { id } = await server.client.save({ ...fields, content: 'one' });
+  const before = await getMemory(server, id);
+  const record = { ...fields, type: 'document', data: { text: 'two' } };
+  const { type: _, ...document } = record;
+  const requests: [string, string, object?][] = [
+    ['POST', '/v1/ingest', record],
+    ['POST', '/v1/ingest/document', document],
+    ['POST', '/v1/ingest/batch', { items: [record] }],
+    ['POST', '/v1/import', { items: [{ ...before, id: 'mem_another' }] }],
+    ['DELETE', `/v1/memories?userId=${fields.userId}`],
+  ];
+  for (const [method, path, body] of requests) {
+    const answer = await ask(server, method, path, { body, headers: { 'if-match': '"1"' } });
+    expectError(answer, 400, 'invalid_request', 'If-Match');
+  }
+  expect((await getPage(server, fields.userId)).items).toEqual([before]);
+});
+
 describe('If-None-Match', () => {
   const get = (id: string, ifNoneMatch: string) =>
     ask(server, 'GET', `/v1/memories/${id}`, { headers: { 'if-none-match': ifNoneMatch } });
