@@ -151,10 +151,15 @@ test('--read-only offers only the three tools that read', async () => {
   expect(answer).not.toContain('save_memory');
 });
 
+const mayHave = 'the call may or may not have had its effect';
+const again = 'Call again in a moment; a repeated call is safe.';
+
 test.each([
   [401, 'unauthorized', 'The API key was rejected. Ask the user to configure a valid key.'],
   [403, 'forbidden', 'Not allowed: it is forbidden. Ask the user to configure another key.'],
   [413, 'payload_too_large', 'The text is too large: it is payload_too_large. Save it in parts.'],
+  // The service's own message asks for the same Idempotency-Key, which is no argument of a tool.
+  [500, 'internal', `The memory service failed, and ${mayHave}. ${again}`],
 ])('a tool result for a %i contains advice for the model', async (status, code, text) => {
   const { result } = await listFrom(refusal(status, code));
   expect(result).toEqual({ content: [{ type: 'text', text }], isError: true });

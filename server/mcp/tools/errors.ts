@@ -38,6 +38,9 @@ const advice: Record<string, (message: string) => string> = {
   rate_limited: (message) => `Too many requests: ${message}.`,
   forbidden: (message) => `Not allowed: ${message}. Ask the user to configure another key.`,
   unauthorized: () => 'The API key was rejected. Ask the user to configure a valid key.',
+  internal: () =>
+    'The memory service failed, and the call may or may not have had its effect. Call again in a ' +
+    'moment; a repeated call is safe.',
   connection: () => noAnswer,
   timeout: () => noAnswer,
 };
