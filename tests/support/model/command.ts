@@ -53,7 +53,8 @@ export function write<Args>(
   plan: (model: Model, args: Args, version: number | undefined) => Write,
 ) {
   const keys = fc.constantFrom('none', 'new', 'new', 'other');
-  const all = fc.record({ given: args, kind: keys, version: fc.constantFrom(undefined, 1, 2) });
+  const versions = fc.constantFrom(undefined, 1, 2, 2 ** 31);
+  const all = fc.record({ given: args, kind: keys, version: versions });
   return command(name, all, async (model, door, { given, kind, version: wanted }) => {
     const { responses } = model;
     const key = kind === 'none' ? undefined : `k${responses.size - (kind === 'new' ? 0 : 1)}`;
@@ -86,12 +87,14 @@ export async function expectReplay({ answer, memoryId, isCut, send }: Stored): P
 /* The values of commands. Numbers select memories, which are known when a command runs. */
 
 export const words = ['lantern', 'harbour', 'zeppelin', 'walrus', 'kettle', 'invoice'];
-export const users = ['ada', 'Ada', 'ж'];
+/** In the order of their bytes, the last two change places. */
+export const users = ['ada', 'Ada', 'ж', '\u{10ffff}', `\uffee%'"`];
+export const sources = ['s', '%'];
+export const externalIds = ['1', '2', '\u{1d4b3}'.repeat(256)];
 export const nth = fc.nat({ max: 30 });
 export const status = fc.constantFrom<MemoryStatus>('complete', 'processing', 'failed');
-export const metadata = fc.dictionary(fc.constantFrom('k', 'ü'), fc.constantFrom('v', '語'), {
-  maxKeys: 2,
-});
+const values = fc.constantFrom('v', '語', '9007199254740993', "'\u2028\\%_");
+export const metadata = fc.dictionary(fc.constantFrom('k', 'ü', '%"'), values, { maxKeys: 2 });
 
 export function idOf({ ids, memories }: Model, n: number): string {
   const from = [...(n % 4 === 0 ? ids : memories.keys())];

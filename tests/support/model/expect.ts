@@ -5,11 +5,13 @@ import {
   answerOf,
   command,
   expectReplay,
+  externalIds,
   idOf,
   metadata,
   nth,
   onMemory,
   processAll,
+  sources,
   status,
   users,
   words,
@@ -40,8 +42,8 @@ const get = command('get', nth, async (model, door, n) => {
 const filter = {
   type: fc.constantFrom<MemoryType>('memory', 'event'),
   status,
-  source: fc.constant('s'),
-  externalId: fc.constant('1'),
+  source: fc.constantFrom(...sources),
+  externalId: fc.constantFrom(...externalIds),
 };
 const query = fc.record({
   userId: fc.constantFrom(...users),

@@ -141,6 +141,7 @@ export class Model {
   }
 }
 
+/** Sorts by the bytes of the keys. */
 export function sortBy<T>(items: Iterable<T>, by: (item: T) => string): T[] {
-  return [...items].sort((a, b) => (by(a) < by(b) ? -1 : 1));
+  return [...items].sort((a, b) => Buffer.compare(Buffer.from(by(a)), Buffer.from(by(b))));
 }

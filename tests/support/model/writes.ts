@@ -1,31 +1,73 @@
 import fc from 'fast-check';
-import { idOf, metadata, nth, onMemory, status, users, words, write } from './command.ts';
-import { clock, type Fields, type Item, iso } from './model.ts';
+import type { MemoryType } from '../../../sdk/contract/memory.ts';
+import {
+  externalIds,
+  idOf,
+  metadata,
+  nth,
+  onMemory,
+  sources,
+  status,
+  users,
+  words,
+  write,
+} from './command.ts';
+import { clock, type Fields, type Item, iso, type Model } from './model.ts';
 
 /* The commands that write. */
 
 const types = ['document', 'event', 'ticket'] as const;
-const text = fc.subarray(words, { minLength: 1, maxLength: 2 }).map((some) => some.join(' '));
+const ends = ['', '', ' \u{1d4b3}', ` İ ß e\u0301 \ufeff\u202e\u2028 $1 ?1 %_\\ '";--`];
+const text = fc
+  .tuple(fc.subarray(words, { minLength: 1, maxLength: 2 }), fc.constantFrom(...ends))
+  .map(([some, end]) => some.join(' ') + end);
+const times = ['2025-01-01T00', '0000-01-01T00', '9999-12-31T23'].map(
+  (hour) => `${hour}:00:00.000Z`,
+);
 /** `seconds` is the time until the memory expires, because the clock moves. */
 const changes = {
   content: text,
   metadata,
-  occurredAt: fc.constantFrom(null, '2025-01-01T00:00:00.000Z'),
-  seconds: fc.constantFrom(null, null, null, 1, 60),
+  occurredAt: fc.constantFrom(null, ...times),
+  seconds: fc.constantFrom(null, null, 1, 60),
 };
 const fields = fc.record({
   ...changes,
   userId: fc.constantFrom('ada', ...users),
-  source: fc.constantFrom('s', null),
-  externalId: fc.constantFrom('1', '2', null),
+  source: fc.constantFrom(...sources, null),
+  externalId: fc.constantFrom(...externalIds, null),
+  /** An even number selects a memory that the write repeats, most often with one other field. */
+  nth,
+  changed: fc.constantFrom(null, 'content', 'metadata', 'occurredAt', 'expiresAt'),
 });
+type Given = typeof fields extends fc.Arbitrary<infer One> ? One : never;
+
+/** The fields of a memory of this type. */
+function fieldsOf(
+  { memories }: Model,
+  { nth, changed, ...given }: Given,
+  type: MemoryType,
+): Fields {
+  const other: Fields = timed(given);
+  const named = [...memories.values()].filter((one) => {
+    return one.externalId !== null && (nth % 3 === 0 || one.type === type);
+  });
+  const known = nth % 2 === 0 ? named[(nth / 2) % named.length] : undefined;
+  if (known === undefined) return other;
+  const { userId, content, source, externalId, occurredAt, expiresAt } = known;
+  const { subject: _, ...own } = known.metadata;
+  const metadata = type === 'ticket' ? own : known.metadata;
+  // In the order of `other`, because the model compares requests as texts.
+  const same = { ...other, userId, content, metadata, source, externalId, occurredAt, expiresAt };
+  return changed === null ? same : { ...same, [changed]: other[changed] };
+}
 
 function timed<T extends { seconds: number | null }>({ seconds, ...rest }: T) {
   return { ...rest, expiresAt: seconds === null ? null : iso(clock.now + 1_000 * seconds) };
 }
 
 const save = write('save', fields, (model, args, version) => {
-  const given: Fields = timed(args);
+  const given = fieldsOf(model, args, 'memory');
   return {
     request: given,
     send: (door, options) => door.save(given, options),
@@ -80,7 +122,7 @@ const erase = write('erase', fc.constantFrom(...users), (model, userId) => ({
 const record = fc.record({ fields, type: fc.constantFrom(...types) });
 
 const ingest = write('ingest', record, (model, args) => {
-  const item: Item = { ...timed(args.fields), type: args.type };
+  const item: Item = { ...fieldsOf(model, args.fields, args.type), type: args.type };
   return {
     request: item,
     send: (door, options) => door.ingest(item, options),
@@ -98,7 +140,9 @@ const records = fc.record({
 });
 const batch = write('batch', records, (model, { records, isSame }) => {
   const same = isSame ? { userId: 'ada', source: 's', externalId: '1' } : {};
-  const items = records.map(({ fields, type }): Item => ({ ...timed(fields), type, ...same }));
+  const items = records.map(({ fields, type }): Item => {
+    return { ...fieldsOf(model, fields, type), type, ...same };
+  });
   return {
     request: items,
     send: (door, options) => door.batch(items, options),
@@ -114,16 +158,20 @@ const batch = write('batch', records, (model, { records, isSame }) => {
 
 const imported = fc.record({
   copies: fc.array(nth, { maxLength: 2 }),
-  made: fc.array(fc.record({ id: fc.constantFrom('mem_i1', 'mem_i2'), fields, status, nth }), {
-    minLength: 1,
-    maxLength: 3,
-  }),
+  made: fc.array(
+    fc.record({ id: fc.constantFrom('mem_i1', 'mem_I1', 'mem_-'), fields, status, nth }),
+    {
+      minLength: 1,
+      maxLength: 3,
+    },
+  ),
 });
 const importAll = write('import', imported, (model, { copies, made }) => {
   const items = copies.flatMap((n) => model.memories.get(idOf(model, n)) ?? []);
   for (const { id, fields, status, nth } of made) {
-    const createdAt = iso(clock.now - 1_000 * nth);
-    items.push({ ...timed(fields), id, type: 'profile', status, version: nth + 1, createdAt });
+    const createdAt = iso(clock.now - 1_000 * (nth % 3));
+    const { nth: _, changed: __, ...given } = fields;
+    items.push({ ...timed(given), id, type: 'profile', status, version: 1 + nth ** 8, createdAt });
   }
   const sent = items.map((one) => ({ ...one, updatedAt: one.createdAt }));
   return {
