@@ -15,7 +15,7 @@ import type { Benchmark, Context, Section } from './kit/benchmark.ts';
 import { createDatabases } from './kit/databases.ts';
 import { describeMachine, watchMachine } from './kit/machine.ts';
 import { killAll } from './kit/process.ts';
-import { plain, plainSection, type Report, write } from './kit/report.ts';
+import { type Report, sectionText, summary, write } from './kit/report.ts';
 import { checkOutBaseline, currentTree, singleThreaded } from './kit/trees.ts';
 import { save } from './s1-save.ts';
 import { saveAlone } from './s1b-one-connection.ts';
@@ -84,7 +84,7 @@ async function run(): Promise<void> {
   const scratch = mkdtempSync(join(base, 'memory-bench-'));
   try {
     const report = await measure(chosen, scratch);
-    console.log(plain(report));
+    console.log(`\n${summary(report)}`);
     if (chosen.length === benchmarks.length && !values.quick) {
       write(report, join(import.meta.dir, '../../docs/performance.md'));
     }
@@ -104,7 +104,7 @@ async function measure(chosen: Benchmark[], scratch: string): Promise<Report> {
     context.say(`${benchmark.ids.join(', ')}: ${benchmark.title}`);
     const done = { title: benchmark.title, section: await attempt(benchmark, context) };
     sections.push(done);
-    console.log(plainSection(done));
+    console.log(`\n${sectionText(done)}`);
     context.say(`  ${Math.round((performance.now() - begun) / 1_000)} s`);
   }
   const { rounds, seconds } = context;
