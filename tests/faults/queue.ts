@@ -9,10 +9,9 @@ import { createTarget, startsUp, type Target } from './target.ts';
 import { exitsOn, throwsOn } from './variants/handlers.ts';
 
 const records = { quick: 200, full: 5_000 };
+/** The share of records with several chunks. */
+const longShare = 0.1;
 const poison = { throwing: 4, exiting: 2 };
-/** The number of clients that repeatedly ingest and update the same few records during the run. */
-const restless = 6;
-const versions = { quick: 8, full: 20 };
 const killEveryMs = 300;
 const maxFailedStarts = 10;
 const endWithinMs = { quick: 60_000, full: 600_000 };
@@ -25,8 +24,8 @@ export const queue: Harness = {
     'despite crashes',
   proof:
     `the server is killed every ${killEveryMs} ms until the queue is empty; some records make ` +
-    'the worker throw an exception, some make the process exit, and some change during ' +
-    'processing; the state and the result of each record are then read from the database',
+    'the worker throw an exception, and some make the process exit; the state and the result of ' +
+    'each record are then read from the database',
   control: {
     without: 'keeping a task until its result is stored',
     variants: ['complete-on-claim'],
@@ -42,13 +41,12 @@ async function run({ tier, variants, random, violations }: Run): Promise<Figures
   const supervisor = keepKilling(target);
   try {
     const owed = await fill(target, records[tier], random);
-    const writes = await disturb(target, owed, random, versions[tier]);
     const timing = { timeoutMs: endWithinMs[tier], what: 'an empty queue' };
     await until(() => isEmpty(target), timing).catch((error) => violations.add(String(error)));
     const kills = await supervisor.stop();
     await target.stop();
     const found = auditQueue(target.path, owed, violations);
-    return { records: owed.size, kills, concurrentChanges: writes, ...found };
+    return { records: owed.size, kills, ...found };
   } finally {
     await supervisor.stop();
   }
@@ -91,57 +89,19 @@ async function fill(target: Target, count: number, random: Random): Promise<Map<
   const owed = new Map<string, Owed>();
   for (let index = 0; index < count; index += 1) {
     const { text, fate } = makeText(index, random);
-    const data = { text };
-    const body = { userId, source: 'queue', externalId: `x-${index}`, data };
-    const id = await accept(target, body, `fill-${index}`);
-    owed.set(id, { text, fate });
+    const body = { userId, source: 'queue', externalId: `x-${index}`, data: { text } };
+    const idempotencyKey = `fill-${index}`;
+    const call = { method: 'POST' as const, path: '/v1/ingest/document', body, idempotencyKey };
+    owed.set((await sendOrThrow<Accepted>(target, call)).memoryId, { text, fate });
   }
   return owed;
 }
 
+/** A few records are poison, and some have several chunks. */
 function makeText(index: number, random: Random): Owed {
   const { throwing, exiting } = poison;
   if (index < throwing) return { text: `${throwsOn} ${index}`, fate: 'failed' };
   if (index < throwing + exiting) return { text: `${exitsOn} ${index}`, fate: 'failed' };
-  return { text: `record ${index} ${'x'.repeat(random.between(0, 200))}`, fate: 'complete' };
-}
-
-/** Repeatedly ingests and updates long documents while the worker processes them. */
-async function disturb(
-  target: Target,
-  owed: Map<string, Owed>,
-  random: Random,
-  times: number,
-): Promise<number> {
-  let writes = 0;
-  async function one(index: number): Promise<void> {
-    for (let version = 0; version < times; version += 1) {
-      const text = `${index} ${version} ${'restless '.repeat(random.between(500, 2_000))}`;
-      const body = {
-        userId,
-        source: 'queue',
-        externalId: `r-${index}-${version >> 2}`,
-        data: { text },
-      };
-      const id = await accept(target, body, `restless-${index}-${version}`);
-      owed.set(id, { text, fate: 'complete' });
-      await Bun.sleep(random.between(0, 40));
-      if (random.chance(0.3)) owed.set(id, { text: await update(target, id), fate: 'complete' });
-      writes += 1;
-    }
-  }
-  await Promise.all(Array.from({ length: restless }, (_, index) => one(index)));
-  return writes;
-}
-
-async function update(target: Target, id: string): Promise<string> {
-  const content = `updated ${crypto.randomUUID()}`;
-  const call = { method: 'PATCH' as const, path: `/v1/memories/${id}`, body: { content } };
-  await sendOrThrow(target, { ...call, idempotencyKey: content.slice(8) });
-  return content;
-}
-
-async function accept(target: Target, body: unknown, key: string): Promise<string> {
-  const call = { method: 'POST' as const, path: '/v1/ingest/document', body, idempotencyKey: key };
-  return (await sendOrThrow<Accepted>(target, call)).memoryId;
+  const words = random.chance(longShare) ? random.between(500, 2_000) : random.between(0, 40);
+  return { text: `record ${index} ${'word '.repeat(words)}`, fate: 'complete' };
 }
