@@ -60,7 +60,7 @@ const full = {
   ...{ sizes: [1e4, 1e5, 1e6], size: 1e6 },
 };
 const quick = {
-  ...{ quick: true, rounds: 5, seconds: 0.15, memorySeconds: 3 },
+  ...{ quick: true, rounds: 5, seconds: 0.3, memorySeconds: 3 },
   ...{ sizes: [1e4, 1e5], size: 1e5 },
 };
 /** The permitted CPU use of other processes, in cores. */

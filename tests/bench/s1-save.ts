@@ -6,9 +6,8 @@ import { load } from './kit/load.ts';
 import {
   cpuNote,
   type Figures,
-  loadColumns,
   loadOf,
-  loadRows,
+  loadTable,
   type MeasuredLoad,
   rateRatio,
 } from './kit/measured-load.ts';
@@ -20,7 +19,6 @@ import { serviceEnv, startService } from './kit/service.ts';
 import type { Tree } from './kit/trees.ts';
 
 const connections = 64;
-const leastSeconds = 0.25;
 /** The pause after a measurement, so that leftover work does not slow down the next subject. */
 const settleMs = 100;
 
@@ -46,8 +44,7 @@ export const save: Benchmark = {
   title: 'Durable saves',
   async run(context) {
     const names = Object.keys(saveSubjects) as SaveSubject[];
-    const timing = { ...context, seconds: Math.max(leastSeconds, context.seconds) };
-    return section(await measureSaves(context, names, connections, timing));
+    return section(await measureSaves(context, names, connections, context));
   },
 };
 
@@ -153,9 +150,6 @@ function tailGoal({ service, baseline }: SaveFigures): Goal {
 }
 
 export function savesTable(figures: SaveFigures, title: string) {
-  return {
-    title: `Saves of 100 bytes, ${title}`,
-    head: ['saves', ...loadColumns, 'relative to ceiling'],
-    rows: loadRows(figures, saveSubjects, 'ceiling'),
-  };
+  const about = { title: `Saves of 100 bytes, ${title}`, what: 'saves' };
+  return loadTable(about, figures, saveSubjects, { name: 'ceiling', title: 'ceiling' });
 }

@@ -122,7 +122,6 @@ async function measureFleet(
   databasePid: number,
 ): Promise<Figures> {
   const loadSeconds = Math.max(leastSeconds, seconds);
-  const [{ url } = { url: '' }] = servers;
   const micros = () => ({
     server: servers.reduce((sum, { pid }) => sum + familyMicros(pid), 0),
     database: name === 'sqlite' ? 0 : familyMicros(databasePid),
@@ -147,7 +146,7 @@ async function measureFleet(
   const figures: Figures = { save: await loaded(save) };
   if (isPerRequest(name)) return figures;
   figures.keyed = await loaded(keyedSaves());
-  figures.list = await loaded(gets(await firstPages(url, table.count, listUsers)));
+  figures.list = await loaded(gets(firstPages(table.count, listUsers)));
   const search = gets(searches(searcher.userId));
   // On each server, a user's first search builds that user's index.
   await loadAll(servers, { connections: servers.length * 4, seconds: 0.2, next: search });

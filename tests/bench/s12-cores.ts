@@ -87,8 +87,7 @@ async function measure(
   started: Record<Name, Subject>,
   kind: Kind,
 ): Promise<Figures> {
-  const { rounds, quick } = context;
-  const seconds = Math.max(0.3, context.seconds);
+  const { rounds, seconds, quick } = context;
   const { connections } = kinds[kind];
   const users = smallUsers(quick);
   const requests: Record<Kind, () => NextRequest> = {

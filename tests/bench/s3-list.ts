@@ -7,9 +7,8 @@ import { atLeast } from './kit/goals.ts';
 import {
   cpuNote,
   type Figures,
-  loadColumns,
   loadOf,
-  loadRows,
+  loadTable,
   type MeasuredLoad,
   rateRatio,
 } from './kit/measured-load.ts';
@@ -22,7 +21,6 @@ import { startOn } from './kit/service.ts';
 
 const connections = 64;
 const users = 100;
-const leastSeconds = 0.25;
 
 const names = {
   ceiling: 'HTTP ceiling: same response, nothing read',
@@ -37,11 +35,10 @@ export const list: Benchmark = {
   ids: ['S3'],
   title: 'Lists',
   async run(context) {
-    const { rounds, size } = context;
-    const seconds = Math.max(leastSeconds, context.seconds);
+    const { rounds, seconds, size } = context;
     const started = await startAll(context);
     const { url } = started.service;
-    const paths = await firstPages(url, size, users);
+    const paths = firstPages(size, users);
     const pages = await Promise.all(paths.map((path) => fetchText(url, path)));
     const page = pages.toSorted((a, b) => a.length - b.length)[Math.floor(pages.length / 2)] ?? '';
     const canned = { 'GET /v1/memories': page };
@@ -69,19 +66,12 @@ async function startAll(context: Context) {
 }
 
 function section(figures: Figures<Name>, size: number, bytes: number): Section {
-  return {
-    goals: goalsOf(figures, size),
-    tables: [
-      {
-        title:
-          `First pages of 20 (about ${short(bytes)} bytes) for ${users} users, ` +
-          `${showCount(size)} memories in total`,
-        head: ['lists', ...loadColumns, 'relative to ceiling'],
-        rows: loadRows(figures, names, 'ceiling'),
-      },
-    ],
-    notes: [cpuNote],
-  };
+  const title =
+    `First pages of 20 (about ${short(bytes)} bytes) for ${users} users, ` +
+    `${showCount(size)} memories in total`;
+  const reference = { name: 'ceiling', title: 'ceiling' } as const;
+  const table = loadTable({ title, what: 'lists' }, figures, names, reference);
+  return { goals: goalsOf(figures, size), tables: [table], notes: [cpuNote] };
 }
 
 function goalsOf(figures: Figures<Name>, size: number) {

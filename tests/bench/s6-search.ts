@@ -31,7 +31,6 @@ const goals = [
 
 /** The number of warm-up searches, which compile the code before the measured first searches. */
 const warmUpSearches = 60;
-const leastSeconds = 0.2;
 
 /** Returns the users that all search benchmarks use. */
 function searchGroups(isQuick: boolean): SearchGroup[] {
@@ -66,10 +65,9 @@ export const search: Benchmark = {
 
 /** Restarts the service for every round, so that no user's index is in memory. */
 async function measurementOf(context: Context, tree: Tree): Promise<() => Promise<Searched>> {
-  const { folder, quick, database } = context;
+  const { folder, quick, database, seconds } = context;
   const groups = searchGroups(quick);
   const path = await database(tree, searchDataset(quick));
-  const seconds = Math.max(leastSeconds, context.seconds / 2);
   let round = 0;
   return async () => {
     round += 1;
@@ -83,7 +81,7 @@ async function measurementOf(context: Context, tree: Tree): Promise<() => Promis
       searched.first.set(group.memories, await firstSearches(url, users, round));
       const [known = ''] = users;
       const next = gets(searches(known));
-      const { p50Ms } = await load({ url, connections: 1, seconds, next });
+      const { p50Ms } = await load({ url, connections: 1, seconds: seconds / 2, next });
       searched.again.set(group.memories, p50Ms);
     }
     await service.stop();

@@ -1,13 +1,6 @@
 import type { Benchmark, Context } from './kit/benchmark.ts';
 import { atLeast } from './kit/goals.ts';
-import {
-  cpuNote,
-  type Figures,
-  loadColumns,
-  loadOf,
-  loadRows,
-  rateRatio,
-} from './kit/measured-load.ts';
+import { cpuNote, type Figures, loadOf, loadTable, rateRatio } from './kit/measured-load.ts';
 import { searches } from './kit/paths.ts';
 import type { Subject } from './kit/process.ts';
 import { gets } from './kit/requests.ts';
@@ -18,7 +11,6 @@ import { searchDataset, smallUsers } from './s6-search.ts';
 const clients = 8;
 const ofCores = 0.8;
 const ofBaseline = 4;
-const leastSeconds = 0.4;
 
 const names = {
   one: 'the service, one client',
@@ -51,11 +43,12 @@ export const searchClients: Benchmark = {
 
 function measurementOf({ quick, seconds }: Context, subject: Subject, connections: number) {
   const next = gets(smallUsers(quick).slice(0, clients).flatMap(searches));
-  const length = Math.max(leastSeconds, seconds);
-  return () => loadOf(subject, { connections, seconds: length, next });
+  return () => loadOf(subject, { connections, seconds, next });
 }
 
 function section(figures: Figures<Name>) {
+  const title = `Searches of the memories of ${clients} users with 1,000 each`;
+  const about = { title, what: 'searches' };
   const cores = navigator.hardwareConcurrency;
   const measure = `searches per second, ${clients} clients, users with 1,000 memories: relative to`;
   const toOne = `${measure} one client’s, on ${cores} cores`;
@@ -66,13 +59,7 @@ function section(figures: Figures<Name>) {
       atLeast('S6b', toOne, rateRatio(figures, 'many', 'one'), ofCores * cores, { unit, baseline }),
       atLeast('S6b', toOlder, rateRatio(figures, 'many', 'baselineMany'), ofBaseline, { unit }),
     ],
-    tables: [
-      {
-        title: `Searches of the memories of ${clients} users with 1,000 each`,
-        head: ['searches', ...loadColumns, 'relative to one client'],
-        rows: loadRows(figures, names, 'one'),
-      },
-    ],
+    tables: [loadTable(about, figures, names, { name: 'one', title: 'one client' })],
     notes: [cpuNote],
   };
 }

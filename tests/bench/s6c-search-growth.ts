@@ -12,7 +12,6 @@ import { startOn } from './kit/service.ts';
 const most = 1.3;
 /** Users with about as many memories as `searcher`. */
 const similar = { least: 900, most: 1_100, limit: 20 };
-const leastSeconds = 0.2;
 
 type Name = 'small' | 'large' | 'scattered';
 
@@ -35,9 +34,8 @@ export const searchGrowth: Benchmark = {
   },
 };
 
-function measurementOf(context: Context, { url }: Subject, users: string[]) {
+function measurementOf({ seconds }: Context, { url }: Subject, users: string[]) {
   const next = gets(users.flatMap(searches));
-  const seconds = Math.max(leastSeconds, context.seconds);
   return async () => (await load({ url, connections: 1, seconds, next })).p50Ms;
 }
 

@@ -5,14 +5,7 @@ import type { Benchmark, Context } from './kit/benchmark.ts';
 import { type SearchGroup, searchDatasetOf, searchUsers } from './kit/dataset.ts';
 import { atLeast, atMost } from './kit/goals.ts';
 import { load } from './kit/load.ts';
-import {
-  cpuNote,
-  type Figures,
-  loadColumns,
-  loadOf,
-  loadRows,
-  rateRatio,
-} from './kit/measured-load.ts';
+import { cpuNote, type Figures, loadOf, loadTable, rateRatio } from './kit/measured-load.ts';
 import { short, spreadOf } from './kit/numbers.ts';
 import { searchOf } from './kit/paths.ts';
 import { type Subject, startSubject } from './kit/process.ts';
@@ -106,6 +99,7 @@ function section(figures: Figures<Name>, megabytes: number[], { users, memories 
     return atLeast('S6d', measure, rateRatio(figures, ours, other), limit, { unit: ' ×' });
   };
   const many = `${clients} clients`;
+  const title = `Searches of ${short(users)} users with ${short(memories)} memories each, drawn at random`;
   return {
     goals: [
       of('one client', 'one', 'fts5One', 'FTS5’s', ofFts5),
@@ -115,11 +109,10 @@ function section(figures: Figures<Name>, megabytes: number[], { users, memories 
       atMost('S6d', 'resident memory', spreadOf(megabytes), maxMegabytes, { unit: ' MB' }),
     ],
     tables: [
-      {
-        title: `Searches of ${short(users)} users with ${short(memories)} memories each, drawn at random`,
-        head: ['searches', ...loadColumns, 'relative to FTS5, one client'],
-        rows: loadRows(figures, names, 'fts5One'),
-      },
+      loadTable({ title, what: 'searches' }, figures, names, {
+        name: 'fts5One',
+        title: 'FTS5, one client',
+      }),
     ],
     notes: [cpuNote],
   };

@@ -1,3 +1,4 @@
+import { createKey } from '../faults/target.ts';
 import type { Benchmark, Context, Section } from './kit/benchmark.ts';
 import { fetchText, waitForQueue } from './kit/client.ts';
 import { searchDatasetOf, searchUsers, tableOf } from './kit/dataset.ts';
@@ -9,7 +10,7 @@ import { firstPages, memoryPaths, searches } from './kit/paths.ts';
 import { type Subject, startSubject } from './kit/process.ts';
 import { benchKey, uncachedGets } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
-import { createKey, startService } from './kit/service.ts';
+import { startService } from './kit/service.ts';
 
 const readsPerSecond = 400;
 const most = 1.3;
@@ -35,7 +36,7 @@ export const neighbour: Benchmark = {
   async run(context) {
     const { rounds, folder, size } = context;
     const service = await startTarget(context);
-    const paths = await readPaths(service.subject.url, size);
+    const paths = readPaths(size);
     const bare = await startBare(context, service, paths);
     const during = Math.max(leastSeconds, context.seconds) * 1_000;
     async function read({ subject: { url } }: Target): Promise<number[]> {
@@ -70,7 +71,7 @@ export const neighbour: Benchmark = {
  */
 async function startTarget({ folder, copyOf, size, current: tree }: Context): Promise<Target> {
   const database = await copyOf(tree, tableOf(size));
-  const key = await createKey(folder, tree, database, 'neighbour');
+  const key = await createKey(`sqlite:${database}`, 'neighbour');
   const subject = await startService(folder, { tree, database });
   const dataset = searchDatasetOf([neighbours]);
   await importDataset(subject.url, dataset, key);
@@ -78,8 +79,8 @@ async function startTarget({ folder, copyOf, size, current: tree }: Context): Pr
 }
 
 /** Returns paths that alternate between lists and gets. */
-async function readPaths(url: string, size: number): Promise<string[]> {
-  const lists = await firstPages(url, size, 50);
+function readPaths(size: number): string[] {
+  const lists = firstPages(size, 50);
   return memoryPaths(size, 50).flatMap((path, at) => [path, lists[at] ?? path]);
 }
 

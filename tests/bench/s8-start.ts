@@ -1,6 +1,5 @@
 import { memoryBytes } from '../support/process.ts';
 import type { Benchmark, Context, Goal } from './kit/benchmark.ts';
-import { cliEnv, measureCommand } from './kit/cli.ts';
 import { fetchText } from './kit/client.ts';
 import { tableOf } from './kit/dataset.ts';
 import { atMost } from './kit/goals.ts';
@@ -18,7 +17,7 @@ import {
 import { firstPage, firstPages, searches } from './kit/paths.ts';
 import { gets, saves, uncachedGets } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
-import { startService } from './kit/service.ts';
+import { measureCommand, startService } from './kit/service.ts';
 import { searchDataset, smallUsers } from './s6-search.ts';
 
 const withinMs = 300;
@@ -62,7 +61,7 @@ async function measureStart(context: Context) {
   const service = await start();
   await Bun.sleep(settleMs);
   const idle = memoryBytes(service.pid);
-  const [path = ''] = await firstPages(service.url, size, 1);
+  const [path = ''] = firstPages(size, 1);
   await service.stop();
   const times = await inTurn(rounds, {
     async service() {
@@ -73,7 +72,7 @@ async function measureStart(context: Context) {
       await service.stop();
       return ms;
     },
-    bun: async () => (await measureCommand([process.execPath, '-e', '0'], cliEnv(folder))).ms,
+    bun: async () => (await measureCommand([process.execPath, '-e', '0'], folder)).ms,
   });
   return { idle, ...times };
 }

@@ -2,12 +2,11 @@ import { join } from 'node:path';
 import { buildExecutable, hostTarget } from '../../.release/executables.ts';
 import { installService, runInstallScript } from '../package/install.ts';
 import type { Benchmark, Context } from './kit/benchmark.ts';
-import { type CommandTime, cliEnv, measureCommand } from './kit/cli.ts';
 import { searcher, tableOf } from './kit/dataset.ts';
 import { atMost } from './kit/goals.ts';
 import { median, ratioOf, short, showRatio } from './kit/numbers.ts';
 import { inTurn } from './kit/rounds.ts';
-import { memoryCommand, startOn } from './kit/service.ts';
+import { type CommandTime, measureCommand, memoryCommand, startOn } from './kit/service.ts';
 
 const most = 2.5;
 const perRound = 5;
@@ -31,10 +30,10 @@ export const commandLine: Benchmark = {
     const service = await startOn(context, current, tableOf(sizes[0] ?? 0));
     const args = ['list', '--user', searcher.userId, '--base-url', service.url];
     const measurements: Partial<Record<Form, () => Promise<CommandTime>>> = {
-      bun: () => medianTime([process.execPath, '-e', '0'], cliEnv(folder)),
+      bun: () => medianTime([process.execPath, '-e', '0'], folder),
     };
     for (const [form, command] of Object.entries(await commandsIn(context))) {
-      measurements[form as Form] = () => medianTime([...command, ...args], cliEnv(folder));
+      measurements[form as Form] = () => medianTime([...command, ...args], folder);
     }
     const measured = await inTurn(rounds, measurements);
     await service.stop();
@@ -58,9 +57,9 @@ async function commandsIn({ folder, current, quick }: Context) {
   };
 }
 
-async function medianTime(command: string[], env: Record<string, string>): Promise<CommandTime> {
+async function medianTime(command: string[], folder: string): Promise<CommandTime> {
   const runs: CommandTime[] = [];
-  for (let run = 0; run < perRound; run += 1) runs.push(await measureCommand(command, env));
+  for (let run = 0; run < perRound; run += 1) runs.push(await measureCommand(command, folder));
   return { ms: median(wall(runs)), cpuMs: median(cpu(runs)) };
 }
 

@@ -67,7 +67,10 @@ export function userOf(at: number): string {
   return `user-${Math.floor(users * random(at, 2) ** 4)}`;
 }
 
-/** Returns up to `limit` users other than `searcher` who have `least` to `most` memories each. */
+/**
+ * Returns up to `limit` users who have `least` to `most` memories each, other than `searcher` and
+ * `walker`.
+ */
 export function usersWith(tableSize: number, { least = 0, most = 0, limit = 1 }): string[] {
   const counts = new Map<string, number>();
   for (let at = 0; at < tableSize; at += 1) {
@@ -75,7 +78,7 @@ export function usersWith(tableSize: number, { least = 0, most = 0, limit = 1 })
     counts.set(userId, (counts.get(userId) ?? 0) + 1);
   }
   return [...counts]
-    .filter(([userId, count]) => userId !== searcher.userId && count >= least && count <= most)
+    .filter(([id, count]) => id.startsWith('user-') && count >= least && count <= most)
     .map(([userId]) => userId)
     .slice(0, limit);
 }

@@ -1,3 +1,4 @@
+import type { Table } from './benchmark.ts';
 import { type Load, load, type Measured } from './load.ts';
 import { median, type Ratio, ratioOf, short, showRatio } from './numbers.ts';
 import { type Subject, threadMicros } from './process.ts';
@@ -28,25 +29,7 @@ export async function loadOf(subject: Subject, options: Omit<Load, 'url'>): Prom
   };
 }
 
-export const loadColumns = ['per second', 'CPU µs', 'p50 ms', 'p99 ms', 'worst ms'];
-
-/** Returns the medians of a subject's measurements, in the order of `loadColumns`. */
-export function loadCells(measured: readonly MeasuredLoad[] = []): string[] {
-  const middle = (pick: (one: MeasuredLoad) => number) => short(median(measured.map(pick)));
-  return [
-    middle(({ perSecond }) => perSecond),
-    middle(({ cpuMicros }) => cpuMicros),
-    middle(({ p50Ms }) => p50Ms),
-    middle(({ p99Ms }) => p99Ms),
-    middle(({ maxMs }) => maxMs),
-  ];
-}
-
 export type Figures<Name extends string> = Partial<Record<Name, MeasuredLoad[]>>;
-
-export function rates(measured: readonly MeasuredLoad[] = []): number[] {
-  return measured.map(({ perSecond }) => perSecond);
-}
 
 /** Returns the rate of `one` as a multiple of the rate of `other`. */
 export function rateRatio<Name extends string>(
@@ -54,25 +37,35 @@ export function rateRatio<Name extends string>(
   one: Name,
   other: Name,
 ): Ratio {
-  return ratioOf(rates(figures[one]), rates(figures[other]));
+  const rates = (name: Name) => (figures[name] ?? []).map(({ perSecond }) => perSecond);
+  return ratioOf(rates(one), rates(other));
 }
 
-export function measuredNames<Name extends string>(
-  figures: Figures<Name>,
-  names: Record<Name, string>,
-): Name[] {
-  return (Object.keys(names) as Name[]).filter((name) => name in figures);
-}
+const columns = {
+  'per second': 'perSecond',
+  'CPU µs': 'cpuMicros',
+  'p50 ms': 'p50Ms',
+  'p99 ms': 'p99Ms',
+  'worst ms': 'maxMs',
+} as const;
 
-/** Returns one row per measured subject. The last cell is its rate relative to `reference`. */
-export function loadRows<Name extends string>(
+/**
+ * Returns a table of `what`, with the medians of each measured subject. The last column is its rate
+ * relative to `reference`.
+ */
+export function loadTable<Name extends string>(
+  { title, what }: { title: string; what: string },
   figures: Figures<Name>,
   names: Record<Name, string>,
-  reference: Name,
-): string[][] {
-  return measuredNames(figures, names).map((name) => [
+  { name: reference, title: relative }: { name: Name; title: string },
+): Table {
+  const measured = (Object.keys(names) as Name[]).filter((name) => name in figures);
+  const rows = measured.map((name) => [
     names[name],
-    ...loadCells(figures[name]),
+    ...Object.values(columns).map((column) =>
+      short(median((figures[name] ?? []).map((one) => one[column]))),
+    ),
     showRatio(rateRatio(figures, name, reference)),
   ]);
+  return { title, head: [what, ...Object.keys(columns), `relative to ${relative}`], rows };
 }

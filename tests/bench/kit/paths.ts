@@ -1,36 +1,26 @@
 import { fetchPage, listPath } from './client.ts';
-import { idOf, userOf, walker } from './dataset.ts';
+import { idOf, usersWith, walker } from './dataset.ts';
 
 /* The paths of requests that read a dataset. */
 
 const questions = ['garage', 'pottery class', 'What did they cook for dinner?', 'summer trip'];
 const goldenRatio = 0.618_033_988_749_895;
 
-/** Returns positions spread evenly over the table, the same in every run. */
-function positions(count: number, size: number): number[] {
-  return Array.from({ length: count }, (_, index) =>
-    Math.floor(((index * goldenRatio) % 1) * size),
-  );
-}
-
 /** Returns the paths of the first pages of `count` users with more than 20 memories. */
-export async function firstPages(url: string, size: number, count: number): Promise<string[]> {
-  const users = [...new Set(positions(count * 4, size).map(userOf))];
-  const paths: string[] = [];
-  for (const userId of users) {
-    const page = await fetchPage(url, { userId, limit: '20' });
-    if (page.nextCursor !== null) paths.push(firstPage(userId));
-    if (paths.length === count) break;
-  }
-  return paths;
+export function firstPages(size: number, count: number): string[] {
+  return usersWith(size, { least: 21, most: size, limit: count }).map(firstPage);
 }
 
 export function firstPage(userId: string): string {
   return listPath({ userId, limit: '20' });
 }
 
+/** Returns the paths of memories spread evenly over the table, the same in every run. */
 export function memoryPaths(size: number, count: number): string[] {
-  return positions(count, size).map((at) => `/v1/memories/${idOf(at)}`);
+  const positions = Array.from({ length: count }, (_, index) =>
+    Math.floor(((index * goldenRatio) % 1) * size),
+  );
+  return positions.map((at) => `/v1/memories/${idOf(at)}`);
 }
 
 /** Returns the path of page 1,000 of the user `walker`, who has 1,000 pages at any table size. */

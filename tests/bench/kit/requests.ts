@@ -55,9 +55,6 @@ export function gets(paths: readonly string[], key = benchKey): NextRequest {
   return cycleOf(paths.length, (at) => requestBytes('GET', paths[at] ?? '', { key }));
 }
 
-/** Matches the parameter names that `spelled` may percent-encode. */
-const spellable = /(?<=[?&])(?:userId|limit)(?==)/g;
-
 /**
  * Like `gets`, but the server must read each list from its database. The baseline caches pages by
  * the literal query string, so each request percent-encodes different letters of the parameter
@@ -75,16 +72,11 @@ export function uncachedGets(paths: readonly string[]): NextRequest {
 
 /** Percent-encodes the letters of the parameter names that the bits of `spelling` select. */
 function spelled(path: string, spelling: number): string {
-  let rest = spelling;
-  return path.replace(spellable, (name) =>
-    [...name]
-      .map((letter) => {
-        const isEncoded = rest % 2 === 1;
-        rest = Math.floor(rest / 2);
-        return isEncoded ? `%${letter.charCodeAt(0).toString(16)}` : letter;
-      })
-      .join(''),
-  );
+  let bit = 0.5;
+  return path.replace(/(?<=[?&]\w*)\w(?=\w*=)/g, (letter) => {
+    bit *= 2;
+    return Math.floor(spelling / bit) % 2 === 1 ? `%${letter.charCodeAt(0).toString(16)}` : letter;
+  });
 }
 
 /** Returns one batch of `count` records, most of them for a few users. */

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { $ } from 'bun';
 import type { Context } from './benchmark.ts';
 import type { Dataset } from './dataset.ts';
 import { launch, type Subject } from './process.ts';
@@ -46,20 +45,22 @@ export async function startOn(context: Context, tree: Tree, dataset: Dataset): P
   return startService(context.folder, { tree, database });
 }
 
-/** Creates a key for `project` in a database that no service has open. */
-export async function createKey(
-  folder: string,
-  tree: Tree,
-  database: string,
-  project: string,
-): Promise<string> {
-  const args = ['keys', 'create', '--project', project, '--database', `sqlite:${database}`];
-  const env = { PATH: process.env.PATH ?? '', ...homeIn(folder) };
-  const text = await $`${memoryCommand(tree)} ${args} --json`.env(env).quiet().text();
-  return (JSON.parse(text) as { key: string }).key;
-}
-
 /** Returns a private home directory, so that the user's profiles are neither read nor written. */
 function homeIn(folder: string): Record<string, string> {
   return { HOME: folder, XDG_CONFIG_HOME: folder };
+}
+
+/** The wall time from start to exit, and the CPU time. */
+export type CommandTime = { ms: number; cpuMs: number };
+
+/** Runs a command, such as the CLI, until it exits. Throws if the command fails. */
+export async function measureCommand(command: string[], folder: string): Promise<CommandTime> {
+  const env = { PATH: process.env.PATH, ...homeIn(folder), ...serviceEnv };
+  const begun = performance.now();
+  const child = Bun.spawn(command, { env, stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' });
+  const code = await child.exited;
+  const ms = performance.now() - begun;
+  const cpuMs = Number(child.resourceUsage()?.cpuTime.total ?? Number.NaN) / 1_000;
+  if (code === 0) return { ms, cpuMs };
+  throw new Error(`${command.join(' ')}: ${await new Response(child.stderr).text()}`);
 }
