@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { newMemoryId } from '../../server/ids.ts';
 import { filterOf } from '../../server/memory/filter.ts';
 import { openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { median, ratioOf, showRatio } from '../bench/kit/numbers.ts';
+import { familyMicros } from '../bench/kit/process.ts';
+import { inTurn } from '../bench/kit/rounds.ts';
 import { keyed, memory, record } from '../storage/fixtures.ts';
 import { query } from '../support/postgres.ts';
 
@@ -22,8 +23,6 @@ const users = 200;
 const memoriesOfUser = 50;
 const batch = 20;
 const contentLength = 115;
-/** USER_HZ, the unit of the CPU times in /proc. */
-const ticksPerSecond = 100;
 const tables = ['memories', 'users', 'idempotency_keys', 'tasks'];
 const words = 'the delivery of order invoice was late and customer wrote about weather'.split(' ');
 
@@ -40,23 +39,21 @@ function fieldsOf(userId: string) {
   return { id: newMemoryId(), userId, content: content.slice(0, contentLength) };
 }
 
-const save: Operation = ({ storage, projectId }, userId) =>
-  storage.saveMemory({ projectId, at: 1_000, idempotency: null, memory: memory(fieldsOf(userId)) });
+const save =
+  (isKeyed: boolean): Operation =>
+  ({ storage, projectId }, userId) => {
+    const idempotency = isKeyed ? keyed(crypto.randomUUID()) : null;
+    return storage.saveMemory({
+      projectId,
+      at: 1_000,
+      idempotency,
+      memory: memory(fieldsOf(userId)),
+    });
+  };
 
 const operations: Record<string, { count: number; run: Operation }> = {
-  'keyed save': {
-    count: 2_000,
-    run: ({ storage, projectId }, userId) => {
-      const idempotency = keyed(crypto.randomUUID());
-      return storage.saveMemory({
-        projectId,
-        at: 1_000,
-        idempotency,
-        memory: memory(fieldsOf(userId)),
-      });
-    },
-  },
-  'save without a key': { count: 2_000, run: save },
+  'keyed save': { count: 2_000, run: save(true) },
+  'save without a key': { count: 2_000, run: save(false) },
   'list of 20': {
     count: 1_000,
     run: ({ storage, projectId }, userId) =>
@@ -71,13 +68,8 @@ const operations: Record<string, { count: number; run: Operation }> = {
     count: 100,
     run: ({ storage, projectId }, userId) => {
       const records = Array.from({ length: batch }, () => record(fieldsOf(userId)));
-      return storage.acceptRecords({
-        projectId,
-        at: 1_000,
-        idempotency: null,
-        records,
-        batch: null,
-      });
+      const write = { projectId, at: 1_000, idempotency: null, batch: null };
+      return storage.acceptRecords({ ...write, records });
     },
   },
 };
@@ -100,48 +92,26 @@ async function open([url = '', ...workers]: string[]): Promise<Opened> {
     projectId,
     servers: await Promise.all([url, ...workers].map(serverOf)),
   };
-  await inParallel(users * memoriesOfUser, opened, save);
+  await inParallel(users * memoriesOfUser, opened, save(false));
   return opened;
 }
 
+/** Returns the process id of the server, whose processes may only be seen on its machine. */
 async function serverOf(url: string): Promise<number> {
-  const [row] = await query(url, 'SELECT pg_backend_pid() AS pid');
-  return Number(statOf(String(row?.pid))[1]);
-}
-
-/** Returns the CPU time of a server and its child processes, in seconds. */
-function processorSeconds(server: number): number {
-  let ticks = 0;
-  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
-    const fields = statOf(name);
-    if (Number(name) !== server && Number(fields[1]) !== server) continue;
-    // The CPU time of exited processes is included in the times of their parent.
-    const ended = Number(name) === server ? Number(fields[13]) + Number(fields[14]) : 0;
-    ticks += Number(fields[11]) + Number(fields[12]) + ended;
-  }
-  return ticks / ticksPerSecond;
-}
-
-/** Returns the fields after the name (state, parent, …), or none if the process has exited. */
-function statOf(name: string): string[] {
-  try {
-    return readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  } catch {
-    return [];
-  }
+  const text = `SELECT split_part(pg_read_file('postmaster.pid'), E'\n', 1)::int AS pid`;
+  return Number((await query(url, text))[0]?.pid);
 }
 
 /** Returns the rate, and the CPU time of this process and of each server per operation, in µs. */
 async function measure(opened: Opened, { count, run }: { count: number; run: Operation }) {
-  const before = opened.servers.map(processorSeconds);
+  const before = opened.servers.map(familyMicros);
   const own = process.cpuUsage();
   const begun = performance.now();
   await inParallel(count, opened, run);
   const perSecond = (count * 1_000) / (performance.now() - begun);
   const { user, system } = process.cpuUsage(own);
-  const used = opened.servers.map((server, at) => processorSeconds(server) - (before[at] ?? 0));
-  const micros = [(user + system) / count, ...used.map((seconds) => (seconds * 1e6) / count)];
-  return { perSecond, micros };
+  const used = opened.servers.map((server, at) => familyMicros(server) - (before[at] ?? 0));
+  return { perSecond, micros: [user + system, ...used].map((all) => all / count) };
 }
 
 type Measured = Awaited<ReturnType<typeof measure>>;
@@ -173,19 +143,18 @@ if (plainUrl === undefined) throw new Error('missing argument: the URL of a data
 const plain = await open([plainUrl]);
 const cluster = clusterUrls.length > 0 ? await open(clusterUrls) : null;
 for (const [name, operation] of Object.entries(operations)) {
-  const onPlain: Measured[] = [];
-  const onCluster: Measured[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    onPlain.push(await measure(plain, operation));
-    if (cluster !== null) onCluster.push(await measure(cluster, operation));
-  }
-  show(`${name}, plain`, onPlain);
-  if (cluster === null) continue;
-  show(`${name}, cluster`, onCluster);
-  const rates = [onCluster, onPlain].map((all) => all.map(({ perSecond }) => perSecond));
-  console.log(
-    `  relative to the plain rate: ${showRatio(ratioOf(rates[0] ?? [], rates[1] ?? []))}`,
+  const measured = await inTurn(
+    rounds,
+    {
+      plain: () => measure(plain, operation),
+      ...(cluster !== null && { cluster: () => measure(cluster, operation) }),
+    },
+    0,
   );
+  for (const [where, all] of Object.entries(measured)) show(`${name}, ${where}`, all);
+  const rates = (all: Measured[] = []) => all.map(({ perSecond }) => perSecond);
+  const ratio = showRatio(ratioOf(rates(measured.cluster), rates(measured.plain)));
+  if (cluster !== null) console.log(`  relative to the plain rate: ${ratio}`);
 }
 await showBytes(plainUrl);
 await plain.storage.close();
