@@ -1,100 +1,59 @@
-import type { Case } from '../support/cases.ts';
-import { startChild } from '../support/process.ts';
-import { type Project, scenarioText } from './project.ts';
-import { bundle, environment, type Packed, projectWith, type Target } from './runtimes.ts';
+import { chromium } from 'playwright-core';
+import type { Project } from './project.ts';
+import { bundle, environment, projectWith, type Target } from './runtimes.ts';
 
-type PageServer = ReturnType<typeof startPageServer>;
+let html = '';
 
-/** Serves a page from a different origin than the service, and receives the page's result. */
+/** Serves the page from another origin than that of the service. */
 export function startPageServer() {
-  let shown: Record<string, string> = {};
-  let outcome = Promise.withResolvers<string>();
-  const server = Bun.serve({
+  const headers = { 'content-type': 'text/html; charset=utf-8' };
+  return Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
-    async fetch(request) {
-      const { pathname } = new URL(request.url);
-      if (pathname === '/outcome') outcome.resolve(await request.text());
-      const type = pathname.endsWith('.js') ? 'text/javascript' : 'text/html; charset=utf-8';
-      const text = shown[pathname];
-      if (text === undefined) return new Response('', { status: 404 });
-      return new Response(text, { headers: { 'content-type': type } });
-    },
+    fetch: () => new Response(html, { headers }),
   });
-  return {
-    origin: server.url.origin,
-    /** Serves these files. Resolves with the body that the page posts to /outcome. */
-    show(files: Record<string, string>): Promise<string> {
-      shown = files;
-      outcome = Promise.withResolvers<string>();
-      return outcome.promise;
-    },
-    stop: () => server.stop(true),
-  };
 }
 
-export function browserCases({ sdk }: Packed, target: Target, pages: PageServer): Case[] {
-  const chromium = Bun.which('chromium') ?? Bun.which('google-chrome');
-  return [
-    { name: 'bundle in Chromium', run: () => inChromium(chromium, sdk, target, pages) },
-    { name: 'bundle, minified', run: () => sizeOfBundle(sdk) },
-  ];
-}
-
-async function inChromium(
-  chromium: string | null,
-  sdk: string,
-  target: Target,
-  pages: PageServer,
-): Promise<string> {
-  if (chromium === null) throw new Error('Chromium is missing; run: apt-get install chromium');
+export async function inChromium(sdk: string, target: Target, origin: string): Promise<string> {
+  const executablePath = Bun.which('chromium') ?? Bun.which('google-chrome');
+  if (executablePath === null)
+    throw new Error('Chromium is missing; run: apt-get install chromium');
   await using project = await projectWith(sdk);
-  const outcome = pages.show({ '/': page, '/bundle.js': await pageBundle(project, target) });
-  const browser = startChild([chromium, ...flags(project), `${pages.origin}/`]);
+  html = `<!doctype html><script type="module">${await pageBundle(project, target)}</script>`;
+  // No host except 127.0.0.1 resolves.
+  const args = ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'];
+  const browser = await chromium.launch({ executablePath, args });
   try {
-    const late = Bun.sleep(60_000).then(() => `no outcome: ${browser.log().slice(-2_000)}`);
-    const result = await Promise.race([outcome, late]);
+    const page = await browser.newPage();
+    await page.goto(origin);
+    const outcome = await page.waitForFunction('globalThis.outcome', undefined, {
+      timeout: 60_000,
+    });
+    const result = String(await outcome.jsonValue());
     if (!/^\d+ operations/.test(result)) throw new Error(result);
     return result;
   } finally {
-    await browser.end('SIGKILL');
+    await browser.close();
   }
 }
 
-/** Returns flags that disable background traffic and let no host except 127.0.0.1 resolve. */
-function flags(project: Project): string[] {
-  const quiet = ['background-networking', 'component-update', 'sync', 'quic', 'gpu'];
-  return [
-    '--headless',
-    '--no-sandbox',
-    '--no-first-run',
-    ...quiet.map((name) => `--disable-${name}`),
-    '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
-    `--user-data-dir=${project.file('profile')}`,
-  ];
-}
-
-const page = '<!doctype html><title>SDK</title><script type="module" src="/bundle.js"></script>';
-
 async function pageBundle(project: Project, target: Target): Promise<string> {
   const { BASE_URL: baseUrl, KEY: apiKey, USER_ID: userId } = environment(target);
-  await project.write('scenario.js', await scenarioText());
   await project.write(
     'page.js',
     `import * as sdk from 'memory-service-sdk';
 import { scenario } from './scenario.js';
 const version = /Chrome\\/([\\d.]+)/.exec(navigator.userAgent)[1];
-const result = await scenario(sdk, ${JSON.stringify({ baseUrl, apiKey, userId })}).then(
+globalThis.outcome = await scenario(sdk, ${JSON.stringify({ baseUrl, apiKey, userId })}).then(
   (done) => done + ', Chromium ' + version + ', from ' + location.origin,
   (error) => String(error.stack ?? error) + ' ' + String(error.cause ?? ''),
-);
-await fetch('/outcome', { method: 'POST', body: result });`,
+);`,
   );
   await bundle(project, 'page.js', 'bundle.js');
   return Bun.file(project.file('bundle.js')).text();
 }
 
-async function sizeOfBundle(sdk: string): Promise<string> {
+export async function sizeOfBundle(sdk: string): Promise<string> {
   await using project = await projectWith(sdk);
   await project.write('whole.js', `export * from 'memory-service-sdk';`);
   const bytes = await bundle(project, 'whole.js', 'whole-bundle.js');

@@ -1,7 +1,6 @@
 import { cp, mkdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { $ } from 'bun';
-import type { Case } from '../support/cases.ts';
 import { startChild } from '../support/process.ts';
 import { until } from '../support/until.ts';
 import { emptyProject, type Project } from './project.ts';
@@ -10,13 +9,11 @@ const root = join(import.meta.dir, '../..');
 /** The absolute paths in the Dockerfile. Each stage has its own folder for them. */
 const absolute = /(?<![\w/])\/(?=(?:src|data|usr\/local\/bin|licenses)(?![\w-]))/g;
 
-export const imageCases: Case[] = [{ name: 'image', run: buildAndServe }];
-
 /**
  * Runs the steps of the Dockerfile in plain folders, because there may be no container engine and
  * no registry of images: copies, builds, serves with the image's settings, and checks its health.
  */
-async function buildAndServe(): Promise<string> {
+export async function buildAndServe(): Promise<string> {
   await using project = await emptyProject();
   const env: Record<string, string> = {};
   const commands = new Map<string, string[]>();

@@ -1,27 +1,14 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Case } from '../support/cases.ts';
 import { startServing } from '../support/process.ts';
 import { until } from '../support/until.ts';
 import { greet, listTools } from './mcp.ts';
 import { checkPages } from './pages.ts';
 import { amongStrangers, emptyProject, type Project } from './project.ts';
-import type { Packed } from './runtimes.ts';
 
 /* Tests the packed service and CLI in two forms: installed with npm, and as an executable. */
 
-export function installedCases({ service, executable }: Packed): Case[] {
-  return [
-    { name: 'npm install of the service', run: () => byNpm(service) },
-    { name: 'without install scripts', run: () => byNpm(service, '--ignore-scripts') },
-    { name: 'npm install -g', run: () => globally(service) },
-    { name: 'executable', run: () => asOneFile(executable) },
-    { name: 'threads of the executable', run: () => withThreads(executable) },
-    { name: 'MCP of the executable', run: () => withMcp(executable) },
-  ];
-}
-
-async function byNpm(service: string, ...flags: string[]): Promise<string> {
+export async function byNpm(service: string, ...flags: string[]): Promise<string> {
   await using project = await emptyProject();
   await project.install(service, ...flags);
   const memory = [project.file('node_modules/.bin/memory')];
@@ -31,13 +18,13 @@ async function byNpm(service: string, ...flags: string[]): Promise<string> {
   return `${result} by npx, in ${await startMs(project, memory)} ms ${way}`;
 }
 
-async function globally(service: string): Promise<string> {
+export async function globally(service: string): Promise<string> {
   await using project = await emptyProject();
   await project.install(service, '--global', '--prefix', project.folder);
   return await tryOut(project, [project.file('bin/memory')]);
 }
 
-async function asOneFile(executable: string): Promise<string> {
+export async function asOneFile(executable: string): Promise<string> {
   await using project = await emptyProject();
   // The executable must run without any other files.
   await cp(executable, project.file('memory'));
@@ -88,7 +75,7 @@ async function serve(project: Project, memory: string[], ready?: string) {
 }
 
 /** Tests the threads that check a large file for damage and scrub deleted data. */
-async function withThreads(executable: string): Promise<string> {
+export async function withThreads(executable: string): Promise<string> {
   await using project = await emptyProject();
   const memory = [executable];
   await using server = await serve(project, memory, firstRun);
@@ -121,7 +108,7 @@ const pages = fstatSync(file).size / 4096;
 for (let page = 300; page < pages; page += 97) writeSync(file, Buffer.alloc(4096, 255), 0, 4096, page * 4096);`;
 
 /** Tests that the MCP library loads: on demand in the CLI, and in a thread of the server. */
-async function withMcp(executable: string): Promise<string> {
+export async function withMcp(executable: string): Promise<string> {
   await using project = await emptyProject();
   await using server = await serve(project, [executable], firstRun);
   const env = { ...server.env, MEMORY_BASE_URL: server.url };

@@ -1,14 +1,14 @@
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { $ } from 'bun';
-import { type Case, runCases } from '../support/cases.ts';
+import { runCases } from '../support/cases.ts';
 import { startTestServer } from '../support/server.ts';
-import { browserCases, startPageServer } from './browser.ts';
-import { imageCases } from './image.ts';
-import { installedCases } from './installed.ts';
+import { inChromium, sizeOfBundle, startPageServer } from './browser.ts';
+import { buildAndServe } from './image.ts';
+import { asOneFile, byNpm, globally, withMcp, withThreads } from './installed.ts';
 import { emptyProject } from './project.ts';
-import { type Packed, runtimeCases } from './runtimes.ts';
-import { typeCases } from './types.ts';
+import { onBun, onMiniflare, onNewestNode, onNode } from './runtimes.ts';
+import { compileWithAll, versions } from './types.ts';
 
 /*
  * Installs and runs the packages as users do. Needs a registry and Chromium, and takes a few
@@ -17,23 +17,7 @@ import { typeCases } from './types.ts';
 
 const root = join(import.meta.dir, '../..');
 
-function lintCases({ sdk }: Packed): Case[] {
-  const lint = (name: string, ...command: string[]): Case => ({
-    name,
-    async run() {
-      await using project = await emptyProject();
-      await project.run(['npx', '--yes', ...command]);
-      return command.join(' ').replace(sdk, basename(sdk));
-    },
-  });
-  return [
-    lint('publint', 'publint@0.3.25', 'run', sdk, '--strict'),
-    // The SDK is ESM only: import works on every version, require() from Node 20.19.
-    lint('are the types wrong', '@arethetypeswrong/cli@0.18.5', sdk, '--profile', 'esm-only'),
-  ];
-}
-
-async function pack(): Promise<Packed> {
+async function pack() {
   await $`${process.execPath} .release/pack.ts linux-x64`.cwd(root).quiet();
   const { version } = await Bun.file(join(root, 'package.json')).json();
   const made = (name: string) => join(root, 'dist', name);
@@ -44,24 +28,43 @@ async function pack(): Promise<Packed> {
   };
 }
 
-async function main(wanted: string[]): Promise<void> {
-  const packed = await pack();
-  const pages = startPageServer();
-  const server = await startTestServer({ MEMORY_CORS_ORIGINS: pages.origin });
-  const cases = [
-    ...runtimeCases(packed, server),
-    ...browserCases(packed, server, pages),
-    ...typeCases(packed),
-    ...lintCases(packed),
-    ...installedCases(packed),
-    ...imageCases,
-  ];
-  for (const file of Object.values(packed)) {
-    console.log(`${basename(file)}: ${(await stat(file)).size.toLocaleString('en')} bytes`);
-  }
-  await runCases(cases, wanted);
-  await pages.stop();
-  await server.stop();
+const packed = await pack();
+const { sdk, service, executable } = packed;
+const pages = startPageServer();
+const { origin } = pages.url;
+const server = await startTestServer({ MEMORY_CORS_ORIGINS: origin });
+
+async function npx(...command: string[]): Promise<string> {
+  await using project = await emptyProject();
+  await project.run(['npx', '--yes', ...command]);
+  return command.join(' ').replace(sdk, basename(sdk));
 }
 
-await main(process.argv.slice(2));
+/** Each returns a summary, or throws if the test fails. */
+const cases: Record<string, () => Promise<string>> = {
+  Bun: () => onBun(sdk, server),
+  'installed Node': () => onNode(sdk, server, ['node']),
+  'newest Node from the registry': () => onNewestNode(sdk, server),
+  'worker runtime (Miniflare)': () => onMiniflare(sdk, server),
+  'bundle in Chromium': () => inChromium(sdk, server, origin),
+  'bundle, minified': () => sizeOfBundle(sdk),
+  [`TypeScript ${versions.join(', ')}`]: () => compileWithAll(sdk),
+  publint: () => npx('publint@0.3.25', 'run', sdk, '--strict'),
+  // The SDK is ESM only: import works on every version, require() from Node 20.19.
+  'are the types wrong': () => npx('@arethetypeswrong/cli@0.18.5', sdk, '--profile', 'esm-only'),
+  'npm install of the service': () => byNpm(service),
+  'without install scripts': () => byNpm(service, '--ignore-scripts'),
+  'npm install -g': () => globally(service),
+  executable: () => asOneFile(executable),
+  'threads of the executable': () => withThreads(executable),
+  'MCP of the executable': () => withMcp(executable),
+  image: buildAndServe,
+};
+
+for (const file of Object.values(packed)) {
+  console.log(`${basename(file)}: ${(await stat(file)).size.toLocaleString('en')} bytes`);
+}
+const listed = Object.entries(cases).map(([name, run]) => ({ name, run }));
+await runCases(listed, process.argv.slice(2));
+await pages.stop();
+await server.stop();

@@ -1,7 +1,5 @@
-import type { Case } from '../support/cases.ts';
 import { emptyProject, type Project, writeScenario } from './project.ts';
 
-export type Packed = { sdk: string; service: string; executable: string };
 export type Target = { url: string; key: string };
 
 let users = 0;
@@ -19,28 +17,19 @@ export async function projectWith(sdk: string, ...more: string[]): Promise<Proje
   return project;
 }
 
-export function runtimeCases({ sdk }: Packed, target: Target): Case[] {
-  return [
-    { name: 'Bun', run: () => onBun(sdk, target) },
-    { name: 'installed Node', run: () => onNode(sdk, target, ['node']) },
-    { name: 'newest Node from the registry', run: () => onNewestNode(sdk, target) },
-    { name: 'worker runtime (Miniflare)', run: () => onMiniflare(sdk, target) },
-  ];
-}
-
-async function onBun(sdk: string, target: Target): Promise<string> {
+export async function onBun(sdk: string, target: Target): Promise<string> {
   await using project = await projectWith(sdk);
   const done = await project.run([process.execPath, 'main.js'], environment(target));
   return `Bun ${Bun.version}: ${done}`;
 }
 
-async function onNode(sdk: string, target: Target, node: string[]): Promise<string> {
+export async function onNode(sdk: string, target: Target, node: string[]): Promise<string> {
   await using project = await projectWith(sdk);
   const done = await project.run([...node, 'main.js'], environment(target));
   return `Node ${await project.run([...node, '--version'])}: ${done}`;
 }
 
-async function onNewestNode(sdk: string, target: Target): Promise<string> {
+export async function onNewestNode(sdk: string, target: Target): Promise<string> {
   await using project = await emptyProject();
   await project.install('node@latest');
   return await onNode(sdk, target, [project.file('node_modules/node/bin/node')]);
@@ -76,7 +65,7 @@ await worker.dispose();
 process.exitCode = response.ok ? 0 : 1;
 `;
 
-async function onMiniflare(sdk: string, target: Target): Promise<string> {
+export async function onMiniflare(sdk: string, target: Target): Promise<string> {
   await using project = await projectWith(sdk, 'miniflare@latest');
   await project.write('worker.js', workerText);
   await project.write('miniflare.js', miniflareText);

@@ -1,7 +1,5 @@
 import { packSdk } from '../../.release/sdk.ts';
-import type { Case } from '../support/cases.ts';
 import { emptyProject, type Project } from './project.ts';
-import type { Packed } from './runtimes.ts';
 
 /*
  * Checks the packed types with strict TypeScript, including every declaration file. As a program,
@@ -77,13 +75,9 @@ export const settings = [
   { moduleResolution: 'nodenext', module: 'nodenext', lib: ['ES2022', 'DOM'], types: [] },
 ];
 
-const versions = ['7.0.2', '5.9.3', '5.4.5'];
+export const versions = ['7.0.2', '5.9.3', '5.4.5'];
 
-export function typeCases({ sdk }: Pick<Packed, 'sdk'>): Case[] {
-  return [{ name: `TypeScript ${versions.join(', ')}`, run: () => check(sdk) }];
-}
-
-async function check(sdk: string): Promise<string> {
+export async function compileWithAll(sdk: string): Promise<string> {
   await using project = await emptyProject();
   const compilers = versions.map((version) => `typescript-${version}@npm:typescript@${version}`);
   await project.install(sdk, ...compilers, '@types/node@20');
@@ -119,6 +113,5 @@ export async function compileProgram(
 
 if (import.meta.main) {
   await using folder = await emptyProject();
-  const sdk = await packSdk(folder.folder);
-  for (const { name, run } of typeCases({ sdk })) console.log(`${name}: ${await run()}`);
+  console.log(await compileWithAll(await packSdk(folder.folder)));
 }
