@@ -19,7 +19,7 @@ type Layout = {
 };
 
 const other = 'other';
-const layouts = new Map<string, Layout>();
+const layouts = {} as Record<MetricName, Layout>;
 let size = 0;
 for (const [name, metric] of Object.entries<Metric>(metrics)) {
   const labels = Object.entries(metric.labels).map(([label, known]) => {
@@ -27,7 +27,7 @@ for (const [name, metric] of Object.entries<Metric>(metrics)) {
     return { name: label, values, positions: new Map(values.map((value, at) => [value, at])) };
   });
   const width = metric.type === 'counter' ? 1 : metric.bounds.length + 2;
-  layouts.set(name, { metric, offset: size, width, labels });
+  layouts[name as MetricName] = { metric, offset: size, width, labels };
   size += labels.reduce((product, { values }) => product * values.length, width);
 }
 
@@ -52,7 +52,7 @@ export function count<Name extends CounterName>(
   labels: LabelsOf<Name>,
   amount = 1,
 ): void {
-  add(firstOf(layoutOf(name), labels), amount);
+  add(firstOf(layouts[name], labels), amount);
 }
 
 /** Adds an observed value, such as a number of seconds, to a histogram. */
@@ -61,7 +61,7 @@ export function observe<Name extends HistogramName>(
   labels: LabelsOf<Name>,
   value: number,
 ): void {
-  const layout = layoutOf(name);
+  const layout = layouts[name];
   const { bounds, unit } = layout.metric;
   const first = firstOf(layout, labels);
   let bucket = 0;
@@ -72,7 +72,7 @@ export function observe<Name extends HistogramName>(
 
 /** Returns the time series of a metric, without those of requests that never occurred. */
 export function readSeries(name: MetricName): Series[] {
-  const layout = layoutOf(name);
+  const layout = layouts[name];
   const { offset, width, labels, metric } = layout;
   const length = labels.reduce((product, { values }) => product * values.length, width);
   const isSparse = 'route' in metric.labels;
@@ -87,12 +87,6 @@ export function readSeries(name: MetricName): Series[] {
     series.push({ labels: named, counts: own });
   }
   return series;
-}
-
-function layoutOf(name: MetricName): Layout {
-  const layout = layouts.get(name);
-  if (layout === undefined) throw new Error(`unknown metric: ${name}`);
-  return layout;
 }
 
 /** Returns where the numbers of a time series begin. */

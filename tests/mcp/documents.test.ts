@@ -10,16 +10,16 @@ const blocks = [...page.matchAll(/^```(json|toml)\n(.*?)^```/gms)].map(([, forma
 );
 
 describe('docs/mcp.md', () => {
-  test.each(tools)('has $name with its arguments', ({ name, inputSchema }) => {
+  test.each(tools)('has $name with its arguments', ({ name, properties }) => {
     const row = page.split('\n').find((line) => line.startsWith(`| \`${name}\``));
     const [, , given = ''] = row?.split('|') ?? [];
     const named = [...given.matchAll(/`(\w+)`/g)].map(([, one]) => one);
-    expect(named.sort()).toEqual(Object.keys(inputSchema.properties).sort());
+    expect(named.sort()).toEqual(Object.keys(properties).sort());
   });
 
   test('names the defaults', () => {
-    for (const { inputSchema } of tools) {
-      for (const [name, value] of Object.entries(inputSchema.properties)) {
+    for (const { properties } of tools) {
+      for (const [name, value] of Object.entries(properties)) {
         if ('default' in value) expect(page).toContain(`\`${name}\` (${value.default})`);
       }
     }

@@ -8,9 +8,8 @@ import { type Tool, tools } from '../../server/mcp/tools/tools.ts';
 const waiting: (() => void)[] = [];
 
 function tool(name: string, description: string, run: () => Promise<string>): Tool {
-  const inputSchema = { type: 'object', properties: {}, additionalProperties: false } as const;
   const annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true };
-  return { name, description, inputSchema, annotations, run };
+  return { name, description, properties: {}, annotations, run };
 }
 
 tools.push(

@@ -12,8 +12,9 @@ const maxProblems = 20;
 const maxNameLength = 200;
 
 /** Compiles the schema of a tool. Compilation is expensive: call this once, when a module loads. */
-export function compiled({ inputSchema }: Tool) {
-  return fromJsonSchema(inputSchema, validator);
+export function compiled({ properties, required }: Tool) {
+  const rest = { ...(required && { required }), additionalProperties: false };
+  return fromJsonSchema({ type: 'object', properties, ...rest }, validator);
 }
 
 /** Models and clients often send null for an argument that they leave out. */

@@ -15,17 +15,12 @@ import type { Session } from './session.ts';
  * annotations to the model in every conversation, so their total is limited to 800 tokens.
  */
 
-type Schema = {
-  type: 'object';
-  properties: Record<string, object>;
-  required?: string[];
-  additionalProperties: false;
-};
-
 export type Tool = {
   name: string;
   description: string;
-  inputSchema: Schema;
+  /** The schemas of the arguments, and the names of those that are required. */
+  properties: Record<string, object>;
+  required?: string[];
   annotations: { readOnlyHint: boolean; destructiveHint: boolean; idempotentHint: boolean };
   /** Returns the result as text. `args` match the schema. Throws SDK errors. */
   run(args: unknown, session: Session): Promise<string>;
@@ -44,98 +39,81 @@ export const tools: Tool[] = [
     description:
       'Search what is remembered about the user, best match first. Matches word forms and ' +
       'tolerates typos.',
-    inputSchema: schema(
-      {
-        query: { ...string, description: 'Words or a question' },
-        limit: limit(defaults.searchLimit),
-        type,
-        source: string,
-        from: { ...string, description: 'At or after this date or time' },
-        to: { ...string, description: 'Before this date or time' },
-      },
-      ['query'],
-    ),
+    properties: {
+      query: { ...string, description: 'Words or a question' },
+      limit: limit(defaults.searchLimit),
+      type,
+      source: string,
+      from: { ...string, description: 'At or after this date or time' },
+      to: { ...string, description: 'Before this date or time' },
+    },
+    required: ['query'],
     annotations: reads,
     run: searchMemories,
   },
   {
     name: 'get_memory',
     description: 'Read a memory in full, 8,000 characters at a time.',
-    inputSchema: schema(
-      {
-        id: string,
-        offset: { type: 'integer', minimum: 0, default: 0 },
-      },
-      ['id'],
-    ),
+    properties: {
+      id: string,
+      offset: { type: 'integer', minimum: 0, default: 0 },
+    },
+    required: ['id'],
     annotations: reads,
     run: getMemory,
   },
   {
     name: 'list_memories',
     description: 'List memories, newest first.',
-    inputSchema: schema({
+    properties: {
       limit: limit(defaults.listLimit),
       cursor: { ...string, description: 'From the previous page' },
       type,
       source: string,
-    }),
+    },
     annotations: reads,
     run: listMemories,
   },
   {
     name: 'save_memory',
     description: 'Save a fact or a passage of text about the user. It must make sense on its own.',
-    inputSchema: schema(
-      {
-        content: string,
-        key: {
-          ...string,
-          minLength: 1,
-          maxLength: 256,
-          description:
-            'Name of a fact that may change, such as diet. Reusing the name replaces the fact',
-        },
-        metadata: { type: 'object' },
+    properties: {
+      content: string,
+      key: {
+        ...string,
+        minLength: 1,
+        maxLength: 256,
+        description:
+          'Name of a fact that may change, such as diet. Reusing the name replaces the fact',
       },
-      ['content'],
-    ),
+      metadata: { type: 'object' },
+    },
+    required: ['content'],
     annotations: writes,
     run: saveMemory,
   },
   {
     name: 'update_memory',
     description: "Replace a memory's text.",
-    inputSchema: schema(
-      {
-        id: string,
-        content: string,
-        expectedVersion: {
-          type: 'integer',
-          minimum: 1,
-          description: 'Change nothing unless the memory is at this version',
-        },
+    properties: {
+      id: string,
+      content: string,
+      expectedVersion: {
+        type: 'integer',
+        minimum: 1,
+        description: 'Change nothing unless the memory is at this version',
       },
-      ['id', 'content'],
-    ),
+    },
+    required: ['id', 'content'],
     annotations: writes,
     run: updateMemory,
   },
   {
     name: 'delete_memory',
     description: 'Delete a memory permanently.',
-    inputSchema: schema({ id: string }, ['id']),
+    properties: { id: string },
+    required: ['id'],
     annotations: writes,
     run: deleteMemory,
   },
 ];
-
-function schema(properties: Record<string, object>, required: string[] = []): Schema {
-  return {
-    type: 'object',
-    properties,
-    // mutate-ignore boundary: an empty list means the same
-    ...(required.length > 0 && { required }),
-    additionalProperties: false,
-  };
-}

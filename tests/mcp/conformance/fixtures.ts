@@ -8,7 +8,7 @@ class Failure extends Error {
 }
 
 const shape = {
-  inputSchema: { type: 'object' as const, properties: {}, additionalProperties: false as const },
+  properties: {},
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
 };
 
