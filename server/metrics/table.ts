@@ -40,11 +40,9 @@ export const metrics = {
       status: ['2xx', '3xx', '4xx', '5xx'],
     },
   ),
-  memory_http_request_duration_seconds: histogram(
+  memory_http_request_duration_seconds: timing(
     'Time from the head of a request to its response.',
     requestLabels,
-    seconds,
-    microsecond,
   ),
   memory_http_errors_total: counter('Error responses, by their error code.', {
     error: Object.keys(errorTable),
@@ -62,17 +60,16 @@ export const metrics = {
     {},
   ),
   memory_search_index_evictions_total: counter('Search indexes dropped to free memory.', {}),
-  memory_commit_writes: histogram(
-    'Writes that shared one commit.',
-    {},
-    [1, 2, 4, 8, 16, 32, 64, 128],
-    1,
-  ),
-  memory_commit_duration_seconds: histogram(
+  memory_commit_writes: {
+    type: 'histogram',
+    help: 'Writes that shared one commit.',
+    labels: {},
+    bounds: [1, 2, 4, 8, 16, 32, 64, 128],
+    unit: 1,
+  },
+  memory_commit_duration_seconds: timing(
     'SQLite: duration of COMMIT, which syncs the log to disk. PostgreSQL: of the transaction.',
     {},
-    seconds,
-    microsecond,
   ),
   memory_task_attempts_total: counter('Attempts of queued tasks, by kind and outcome.', {
     kind: ['index'],
@@ -85,12 +82,7 @@ export const metrics = {
     'Rebuilds of the SQLite file, which remove erased text.',
     {},
   ),
-  memory_event_loop_delay_seconds: histogram(
-    'How late a timer of the HTTP thread was.',
-    {},
-    seconds,
-    microsecond,
-  ),
+  memory_event_loop_delay_seconds: timing('How late a timer of the HTTP thread was.', {}),
 } as const satisfies Record<string, Metric>;
 
 export type MetricName = keyof typeof metrics;
@@ -104,11 +96,6 @@ function counter<const Labels extends Metric['labels']>(help: string, labels: La
   return { type: 'counter', help, labels, bounds: [], unit: 1 } as const;
 }
 
-function histogram<const Labels extends Metric['labels']>(
-  help: string,
-  labels: Labels,
-  bounds: readonly number[],
-  unit: number,
-) {
-  return { type: 'histogram', help, labels, bounds, unit } as const;
+function timing<const Labels extends Metric['labels']>(help: string, labels: Labels) {
+  return { type: 'histogram', help, labels, bounds: seconds, unit: microsecond } as const;
 }
