@@ -16,16 +16,8 @@ const space = /^[\t\n\r]|^\p{Z}/u;
 const mark = /^\p{Mn}/u;
 const asciiPunctuation = /^[!-/:-@[-`{-~]/;
 const punctuation = /^\p{P}/u;
-const ideographs: readonly [number, number][] = [
-  [0x3400, 0x4dbf],
-  [0x4e00, 0x9fff],
-  [0xf900, 0xfaff],
-  [0x20000, 0x2a6df],
-  [0x2a700, 0x2b73f],
-  [0x2b740, 0x2b81f],
-  [0x2b820, 0x2ceaf],
-  [0x2f800, 0x2fa1f],
-];
+const ideograph =
+  /^[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u{20000}-\u{2a6df}\u{2a700}-\u{2ceaf}\u{2f800}-\u{2fa1f}]/u;
 
 /**
  * BERT's uncased tokenizer: words without accents and case, split at punctuation, then into the
@@ -91,7 +83,7 @@ export class WordPiece {
 function* wordsOf(text: string): Generator<string> {
   let word = '';
   for (const character of text) {
-    const isIdeograph = isIn(ideographs, character.codePointAt(0) ?? 0);
+    const isIdeograph = ideograph.test(character);
     if (isIdeograph || space.test(character)) {
       if (word !== '') yield* splitAtPunctuation(word);
       word = '';
@@ -121,8 +113,4 @@ function* splitAtPunctuation(raw: string): Generator<string> {
 
 function isPunctuation(word: string): boolean {
   return asciiPunctuation.test(word) || punctuation.test(word);
-}
-
-function isIn(ranges: readonly [number, number][], point: number): boolean {
-  return point >= 0x3400 && ranges.some(([from, to]) => point >= from && point <= to);
 }
