@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Finding, Restored } from '../../server/admin.ts';
@@ -103,12 +103,8 @@ async function withFile<Result>(
   use: (path: string) => Promise<Result>,
 ): Promise<Result> {
   if (file !== '-') return use(file);
-  const folder = await mkdtemp(join(tmpdir(), 'memory-'));
-  try {
-    return await use(join(folder, 'backup.db'));
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'memory-'));
+  return await use(join(folder.path, 'backup.db'));
 }
 
 const maxNamed = 20;

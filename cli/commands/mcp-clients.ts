@@ -1,7 +1,8 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { applyEdits, modify, type ParseError, parse } from 'jsonc-parser';
+import { applyEdits, modify } from 'jsonc-parser';
 import { CliError, errorText } from '../errors.ts';
+import { jsonSyntaxError } from '../terminal/json.ts';
 import { configFolder, type Platform, replaceFile, type Terminal } from '../terminal/terminal.ts';
 import { quoted, shownPath } from '../terminal/text.ts';
 
@@ -109,9 +110,8 @@ async function write(file: string, snippet: string): Promise<void> {
     if (mode !== undefined && (mode & 0o200) === 0) throw new Error('it is read-only');
     const found = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
     const text = found.trim() === '' ? '{}\n' : found;
-    const errors: ParseError[] = [];
-    parse(text, errors, { allowTrailingComma: true });
-    if (errors.length > 0) throw new Error('it is not valid JSON');
+    const problem = await jsonSyntaxError(text, { allowTrailingComma: true });
+    if (problem !== undefined) throw new Error('it is not valid JSON');
     const formattingOptions = { insertSpaces: true, tabSize: 2 };
     const entry = Object.values(servers)[0];
     const edits = modify(text, [section, name], entry, { formattingOptions });
