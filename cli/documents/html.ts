@@ -29,12 +29,17 @@ export function readHtml(
   return layout.result();
 }
 
+/** To remove attributes takes time quadratic in their number, and no tag of a page has as many. */
+const maxAttributes = 256;
+
 /** Splits a page into tags without attributes and texts. Drops what is not visible. */
 function tagsAndTexts(source: string): string[] {
   const bare = new HTMLRewriter()
     .on('*', {
       element(element) {
-        for (const [name] of [...element.attributes]) element.removeAttribute(name);
+        const attributes = [...element.attributes];
+        if (attributes.length > maxAttributes) return void element.removeAndKeepContent();
+        for (const [name] of attributes) element.removeAttribute(name);
         // Tags with attributes are written again. The others may contain white space.
         element.setAttribute('x', '');
       },
@@ -49,7 +54,8 @@ function tagsAndTexts(source: string): string[] {
     })
     .transform(source);
   // A tag that the end of the page cuts off is not text.
-  return bare.replace(/<[^>]*$/, '').split(/(<[^>]*>)/);
+  const cutOff = bare.indexOf('<', bare.lastIndexOf('>') + 1);
+  return bare.slice(0, cutOff < 0 ? undefined : cutOff).split(/(<[^>]*>)/);
 }
 
 /**

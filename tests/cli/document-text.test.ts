@@ -102,6 +102,14 @@ test.each([
   expect(data.title).toBe(title);
 });
 
+test.each([
+  ['attributes', `<p ${'a=">" '.repeat(200_000)}>kept</p>`],
+  ['tags that do not end', `${'<a'.repeat(200_000)}><p>kept</p>`],
+])('reads a page with hundreds of thousands of %s', async (_, text) => {
+  using folder = inFolder('hostile', { 'a.html': text });
+  expect((await folder.read('a.html')).text).toBe('kept');
+});
+
 describe('a folder with unusual files', () => {
   test('skips files without text; naming one is an error', async () => {
     const odd = { 'd/a.md': 'a', 'd/b.md': ' \n', 'd/c.html': '<script>x</script>' };
