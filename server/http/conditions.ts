@@ -20,9 +20,17 @@ export function readIfMatch({ headers }: Request): ExpectedVersion {
 }
 
 /** Throws `invalid_request`, because a client relies on a condition, which must not be ignored. */
-export function rejectIfMatch({ headers }: Request): void {
-  if (!headers.has(headerNames.ifMatch)) return;
-  throw badRequest(headerNames.ifMatch, 'is not supported by this operation');
+export function rejectIfMatch(request: Request): void {
+  rejectCondition(request, headerNames.ifMatch);
+}
+
+/** Throws like `rejectIfMatch`. A write supports no such condition. */
+export function rejectIfNoneMatch(request: Request): void {
+  rejectCondition(request, validators.ifNoneMatch);
+}
+
+function rejectCondition({ headers }: Request, name: string): void {
+  if (headers.has(name)) throw badRequest(name, 'is not supported by this operation');
 }
 
 const etags = /^(?:W\/)?"[^"]*"(?:\s*,\s*(?:W\/)?"[^"]*")*$/;

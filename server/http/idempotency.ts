@@ -4,6 +4,7 @@ import { badRequest } from '../errors.ts';
 import type { Idempotency, Write } from '../storage/types/memories.ts';
 import { mapYielding } from '../threads/event-loop.ts';
 import type { Caller } from './authenticate.ts';
+import { rejectIfNoneMatch } from './conditions.ts';
 
 /** Visible ASCII characters. */
 export const idempotencyKeyPattern = `^[!-~]{1,${limits.idempotencyKeyCharacters}}$`;
@@ -11,7 +12,8 @@ const keyPattern = new RegExp(idempotencyKeyPattern);
 
 /**
  * Returns the fields that all writes have in common. `body` is the request's parsed JSON body, if
- * there is one. Throws `invalid_request` if the idempotency key is malformed.
+ * there is one. Throws `invalid_request` if the idempotency key is malformed, or if there is an
+ * `If-None-Match`.
  */
 export async function writeOf(
   request: Request,
@@ -19,6 +21,7 @@ export async function writeOf(
   now: () => number,
   body?: unknown,
 ): Promise<Write> {
+  rejectIfNoneMatch(request);
   const idempotency = await readIdempotency(request, caller, body);
   return { projectId: caller.projectId, at: now(), onlyUserId: caller.userId, idempotency };
 }

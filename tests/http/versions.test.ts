@@ -168,7 +168,7 @@ describe('If-Match of a save', () => {
   });
 });
 
-test('writes that do not check If-Match reject it and change nothing', async () => {
+test('writes reject the conditions that they do not check, and change nothing', async () => {
   const fields = { userId: newUser(), source: 's', externalId: 'e' };
   const { id } = await server.client.save({ ...fields, content: 'one' });
   const before = await getMemory(server, id);
@@ -184,6 +184,15 @@ test('writes that do not check If-Match reject it and change nothing', async () 
   for (const [method, path, body] of requests) {
     const answer = await ask(server, method, path, { body, headers: { 'if-match': '"1"' } });
     expectError(answer, 400, 'invalid_request', 'If-Match');
+  }
+  requests.push(
+    ['POST', '/v1/memories', { ...fields, content: 'two' }],
+    ['PATCH', `/v1/memories/${id}`, { content: 'two' }],
+    ['DELETE', `/v1/memories/${id}`],
+  );
+  for (const [method, path, body] of requests) {
+    const answer = await ask(server, method, path, { body, headers: { 'if-none-match': '*' } });
+    expectError(answer, 400, 'invalid_request', 'If-None-Match');
   }
   expect((await getPage(server, fields.userId)).items).toEqual([before]);
 });
