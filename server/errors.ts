@@ -3,19 +3,17 @@ import { type ErrorCode, type FieldError, sentence } from '../sdk/contract/error
 /** An error with a code from the API contract. Any other thrown error is reported as `internal`. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
-  readonly code: ErrorCode;
   readonly details: FieldError[] | undefined;
   readonly retryAfterSeconds: number | undefined;
   /** The methods that the route allows, for `method_not_allowed`. */
   readonly allow: string | undefined;
 
   constructor(
-    code: ErrorCode,
+    readonly code: ErrorCode,
     message: string,
     more: Partial<Pick<ServiceError, 'details' | 'retryAfterSeconds' | 'allow' | 'cause'>> = {},
   ) {
     super(message, { cause: more.cause });
-    this.code = code;
     this.details = more.details;
     this.retryAfterSeconds = more.retryAfterSeconds;
     this.allow = more.allow;

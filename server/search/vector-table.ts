@@ -26,7 +26,6 @@ const minRemoved = 1_024; // mutate-ignore constant: affects only cost
  * scale is 0 stands for a chunk without a vector.
  */
 export class VectorTable {
-  readonly dims: number;
   /** Changes with every change of the table. */
   version = 0;
   /** Entries in order of insertion. The slot of a removed entry stays empty. */
@@ -40,9 +39,7 @@ export class VectorTable {
   #rows = 0;
   #liveRows = 0;
 
-  constructor(dims: number) {
-    this.dims = dims;
-  }
+  constructor(readonly dims: number) {}
 
   /** The number of memories that have an entry, even one without vectors. */
   get size(): number {

@@ -79,11 +79,7 @@ export type Dialect = {
  * other writes before the rest. On another engine, the rest follows in the same transaction.
  */
 export class Paused<Result> {
-  readonly resume: () => Promise<Result | Paused<Result>>;
-
-  constructor(resume: Paused<Result>['resume']) {
-    this.resume = resume;
-  }
+  constructor(readonly resume: () => Promise<Result | Paused<Result>>) {}
 }
 
 export async function runWhole<Input, Result>(
