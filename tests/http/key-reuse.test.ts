@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test';
 import { askRaw, expectError, expectInvalid, getMemory, newUser, save } from '../support/http.ts';
-import { withValue } from '../support/inputs.ts';
 import { withProject } from '../support/server.ts';
 import {
   completeMemories,
@@ -28,29 +27,7 @@ async function refusesReuse(userId: string, first: WriteRequest, ...others: Writ
   expect(markOf(await sendKeyed(server, first, userId))).toBe('replayed');
 }
 
-const later = '2026-11-20T10:00:02.000Z';
-const reordered = [{ q: 1, p: 2 }, 2];
-/** For each route, changes to its body that result in a different valid request, by field. */
-const changes: Record<string, Record<string, unknown>> = {
-  'POST /v1/memories': { userId: 'someone else', content: 'other', metadata: { a: 1 } },
-  'POST /v1/ingest/support': { 'data.comments': [], 'data.comments.0.timestamp': 0, source: 'e' },
-  'POST /v1/ingest/document': { 'data.text': 'T ', 'metadata.b.x': reordered, source: undefined },
-  'POST /v1/ingest/chat': { 'data.title': 'T' },
-  'POST /v1/ingest': { 'data.k': '1', 'data.name': 'm', metadata: undefined },
-  'POST /v1/ingest/batch': { 'items.1': { bad: 'two' }, 'items.2.data.text': 'U' },
-  'POST /v1/import': { 'items.0.content': 'y', 'items.0.updatedAt': later, 'items.1': { bad: 2 } },
-  'PATCH /v1/memories/:id': { content: 'newest', 'metadata.a': 3 },
-};
-
 describe('a used key is rejected with idempotency_key_reused', () => {
-  test.each(writesWithBody)('for another body: %s', async (route, make) => {
-    const others = Object.entries(changes[route] ?? {});
-    expect(others).not.toBeEmpty();
-    const { userId, request } = await prepare(server, make);
-    const bodies = others.map(([path, value]) => withValue(request.body ?? {}, path, value));
-    await refusesReuse(userId, request, ...bodies.map((body) => ({ ...request, body })));
-  });
-
   test.each(writes)('for every other route: %s', async (route, make) => {
     const { userId, request } = await prepare(server, make);
     const { id } = await save(server, newUser());
@@ -58,7 +35,7 @@ describe('a used key is rejected with idempotency_key_reused', () => {
     await refusesReuse(userId, request, ...others.map(([, makeOther]) => makeOther(userId, id)));
   });
 
-  test.each(writes.slice(-3))('for another id or user: %s', async (_, make) => {
+  test.each(writes)('for another id or user: %s', async (_, make) => {
     const { userId, request } = await prepare(server, make);
     const other = await save(server, newUser());
     await refusesReuse(userId, request, make(other.userId, other.id));
@@ -147,7 +124,9 @@ test.each<[difference: string, one: WriteRequest, other: WriteRequest]>([
   ['the words of a long text', text('one'), text('two')],
   ['a field that is left out', withMetadata({}), saveOf('u')],
   ['null and nothing', withMetadata({ k: null }), withMetadata({})],
+  ['a number and its text', withMetadata({ k: 1 }), withMetadata({ k: '1' })],
   ['the order of items', batch(items), batch(items.toReversed())],
+  ['an invalid item', batch([...items, { bad: 'one' }]), batch([...items, { bad: 'two' }])],
   [
     'the endpoint, of which both accept the type',
     post('/v1/ingest/chat', { userId: 'u', data: { messages } }),
