@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
 import { type Health, MemoryClient, type SearchQuery } from '../../sdk/index.ts';
 import { connectTo } from '../mcp/connect.ts';
 import { searchByMeaning } from '../support/meaning.ts';
 import { withServer } from '../support/server.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
+import { endsModel, hangsModel } from './faulty-model.ts';
 
 /* Searches with the built-in model. */
 
@@ -23,7 +25,8 @@ const paraphrases = [
 ] as const;
 
 describe('with the built-in model', async () => {
-  const server = await withServer({ MEMORY_EMBEDDINGS: 'local' });
+  const preload = [join(import.meta.dir, 'faulty-model.ts')];
+  const server = await withServer({ MEMORY_EMBEDDINGS: 'local' }, preload, { hungAfterMs: 6_000 });
   const search = (query: SearchQuery) => server.client.search(query);
   const embeddedSearch = (query: SearchQuery) => searchByMeaning(server.client, query);
 
@@ -152,5 +155,21 @@ describe('with the built-in model', async () => {
     const fits = (health: Health) => health.embeddings.pending === 0;
     const { embeddings } = await until(() => server.client.health(), { fits });
     expect(embeddings).toEqual({ model: 'all-MiniLM-L6-v2', pending: 0 });
+  });
+
+  // The last, because the model thread starts again.
+  test.each([endsModel, hangsModel])('%s: searches use words until it restarts', async (fault) => {
+    const userId = 'restarted';
+    const { id } = await server.client.save({ userId, content: 'Allergic to peanuts' });
+    await embeddedSearch({ userId, query: 'what food should I avoid?' });
+    const begun = performance.now();
+    const broken = await search({ userId, query: `peanuts ${fault}` });
+    expect(performance.now() - begun).toBeLessThan(2_000);
+    expect(broken).toMatchObject({ meaning: 'unavailable', items: [{ id, matchedBy: 'words' }] });
+    await server.client.save({ userId, content: `Drives a red Toyota ${crypto.randomUUID()}` });
+    expect((await server.client.health()).status).toBe('ok');
+    const { items } = await embeddedSearch({ userId, query: 'what should she not eat?' });
+    expect(items[0]).toMatchObject({ id, matchedBy: 'meaning' });
+    await server.client.deleteAll({ userId });
   });
 });
