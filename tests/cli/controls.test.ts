@@ -4,8 +4,6 @@ import { withServer } from '../support/server.ts';
 import { memory, memoryAt, type Surroundings } from './command.ts';
 import { startService } from './service.ts';
 
-/* Control characters in arguments, files and responses are printed as \u escapes. */
-
 const hostile = 'a\x1b[2J\x07\x9b31m\x7f\u202eb\u2066c';
 const shown = '\\u001b[2J\\u0007';
 const steering = /(?![\t\n])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u;

@@ -5,8 +5,6 @@ import { openInFolder } from '../storage/sqlite.ts';
 import { rowsOf } from '../support/rows.ts';
 import { doctor } from './command.ts';
 
-/* What doctor reports about the queue and the rows of memories. */
-
 test.each([
   ['SQLite', openInFolder, /^4 pending, the oldest for \d+ s$/],
   ['PostgreSQL', openInSchema, /^4 pending, the oldest for \d+ s, 2 with an expired lease$/],

@@ -152,8 +152,6 @@ test('a dry run reports large files, and a path that is too long for an external
   expect(stdout).toBe('b.txt\n');
 });
 
-/* Other input in another encoding, and compressed data. */
-
 const records = `${event('u', 'x')}\n`.repeat(2);
 const wide = Buffer.from(`\ufeff${records}`, 'utf16le');
 const problem = (name: string, file: string) =>

@@ -10,8 +10,6 @@ import { rejectionOf } from '../support/thrown.ts';
 import { expectRan, lines, memory } from './command.ts';
 import { createKeys, fill, migrate, migrating, serve } from './migrate-data.ts';
 
-/* Tests of how `memory migrate` compares the copy, and of the migrations that it rejects. */
-
 const memories = 100;
 const folder = withFolder();
 const source = `sqlite:${folder.file('memory.db')}`;
@@ -135,17 +133,13 @@ describe('memory migrate is rejected', () => {
     expect((await memory(migrating(another, begun.url))).code).toBe(0);
   });
 
-  test('for a missing source', async () => {
-    const ran = await memory(migrating(`sqlite:${folder.file('no.db')}`, 'postgres://h/d'));
-    expectRan(ran, 1, 'no database found at');
-    // Nothing has been copied that another run could continue.
-    expect(ran.stdout + ran.stderr).not.toContain('Run the same command again');
-    expect(existsSync(folder.file('no.db'))).toBe(false);
-  });
-
-  test("for a PostgreSQL source without the service's tables, which are not created", async () => {
+  test('for a source that is missing or has no tables, and nothing is created', async () => {
     await using empty = await newDatabase();
     const file = folder.file('of-nothing.db');
+    const missing = await memory(migrating(`sqlite:${file}`, 'postgres://h/d'));
+    expectRan(missing, 1, 'no database found at');
+    // Nothing has been copied that another run could continue.
+    expect(missing.stdout + missing.stderr).not.toContain('Run the same command again');
     const ran = await memory(migrating(empty.url, `sqlite:${file}`));
     expectRan(ran, 1, 'the database has no tables of this service');
     expect(existsSync(file)).toBe(false);

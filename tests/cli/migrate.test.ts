@@ -23,8 +23,6 @@ import {
 } from './migrate-data.ts';
 import { program } from './shell.ts';
 
-/* Copies a database from SQLite to PostgreSQL and back. Responses must not change. */
-
 const memories = 1_100;
 const folder = withFolder();
 const path = folder.file('memory.db');

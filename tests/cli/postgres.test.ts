@@ -12,8 +12,6 @@ import { startTestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { doctor, lines, memory } from './command.ts';
 
-/* Tests of the administrative commands on a PostgreSQL database. */
-
 const database = await newDatabase();
 afterAll(database.drop);
 const on = ['--database', database.url];

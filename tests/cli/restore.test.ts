@@ -7,8 +7,6 @@ import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import { expectRan, memory } from './command.ts';
 
-/* What a restore must not undo: revocations, erasures and changes that clients know by an ETag. */
-
 describe.skipIf(backend !== 'sqlite')('a restore', async () => {
   const folder = withFolder();
   const server = await withServer();

@@ -10,8 +10,6 @@ import { hasIpv6 } from '../support/socket.ts';
 import { memory as inProcess, type Surroundings } from './command.ts';
 import { startService } from './service.ts';
 
-/* The first start must not fail if the key cannot be stored, and must not log the key. */
-
 const folder = withFolder();
 const quiet = { LOG_LEVEL: 'silent', MEMORY_EMBEDDINGS: 'off' };
 const main = `${process.cwd()}/cli/main.ts`;

@@ -2,8 +2,6 @@ import { expect, test } from 'bun:test';
 import { dropped, html, json, refusal, startFaultServer, text } from '../support/fault-server.ts';
 import { expectRan, memory } from './command.ts';
 
-/* What a user reads if the service, a proxy or another program responds with an error. */
-
 const details = [
   { field: 'userId', message: 'is too long' },
   { field: 'content', message: 'must not be empty' },

@@ -156,5 +156,10 @@ test('inOrder() delivers a result while the input is idle', async () => {
     await promise;
   }
   const work = async (index: number) => index;
-  await inOrder(waiting(), () => new Set(), work, async () => resolve());
+  await inOrder(
+    waiting(),
+    () => new Set(),
+    work,
+    async () => resolve(),
+  );
 });

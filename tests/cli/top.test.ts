@@ -97,12 +97,9 @@ describe('a failure is explained', () => {
     expect(await top(argv, { env: { MEMORY_API_KEY: key } })).toMatchObject({ code: 0 });
   });
 
-  test('with MEMORY_METRICS=off', async () => {
+  test('with MEMORY_METRICS=off, and exit 5 if there is no server', async () => {
     await using own = await startTestServer({ MEMORY_METRICS: 'off' });
     expectRan(await memoryAt(own)(once), 1, 'no metrics at');
-  });
-
-  test('if there is no server, exit 5', async () => {
     expectRan(await memory([...once, '--base-url', 'http://127.0.0.1:1']), 5, 'refused');
   });
 });

@@ -14,8 +14,6 @@ import { loneSurrogate } from '../support/inputs.ts';
 import { withProject } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
 
-/* POST /v1/ingest/batch, and what the bodies of imports have in common with it. */
-
 const server = await withProject();
 
 async function batch(items: unknown[]): Promise<BatchAccepted> {

@@ -4,8 +4,6 @@ import { ask, bodyOf, expectError, getPage, ingest, save } from '../support/http
 import { leaseRecord } from '../support/queue.ts';
 import { withProject } from '../support/server.ts';
 
-/* DELETE /v1/memories?userId=. Idempotency keys of erasures are tested with those of all writes. */
-
 const server = await withProject();
 
 async function erase(userId: string): Promise<number> {

@@ -2,8 +2,6 @@ import { describe, expect, test } from 'bun:test';
 import { askRaw, bodyOf, expectInvalid, newUser } from '../support/http.ts';
 import { withProject } from '../support/server.ts';
 
-/* Bodies that are expensive to parse: deeply nested, or with very many values or fields. */
-
 const server = await withProject();
 
 const fiveMiB = 5 * 1024 * 1024;

@@ -3,8 +3,6 @@ import { ask, ingest, newUser, whenComplete } from '../support/http.ts';
 import { isWrite, named, perform, type Target } from '../support/operation-requests.ts';
 import { withServer } from '../support/server.ts';
 
-/* No read operation returns an expired or erased memory. */
-
 /** How far the server's clock is ahead. */
 let aheadMs = 0;
 const now = () => Date.now() + aheadMs;

@@ -4,8 +4,6 @@ import { ask, bodyOf, importAll, ingest, newUser, save, whenComplete } from '../
 import { withProject } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
 
-/* The filters of a list and a search. */
-
 const server = await withProject();
 
 async function saveWith(userId: string, name: string, metadata: object): Promise<void> {

@@ -6,8 +6,6 @@ import { renderPage } from '../../server/home/page.ts';
 import { withFolder } from '../support/folder.ts';
 import { send, withServer } from '../support/server.ts';
 
-/* The address that the service prints shows a page to people and JSON to programs. */
-
 const origin = 'https://app.example';
 const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const root = join(import.meta.dir, '../..');

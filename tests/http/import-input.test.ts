@@ -4,8 +4,6 @@ import { badMetadata, badTexts, withValue } from '../support/inputs.ts';
 import { withProject } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
 
-/* What POST /v1/import accepts. */
-
 const server = await withProject();
 
 const badTimes = [

@@ -2,8 +2,6 @@ import { describe, expect, test } from 'bun:test';
 import { getMemory, ingest, newUser } from '../support/http.ts';
 import { withProject } from '../support/server.ts';
 
-/* How messages are rendered, among them those of OpenAI's and Anthropic's APIs, sent unchanged. */
-
 const server = await withProject();
 
 const role = 'assistant';

@@ -78,7 +78,6 @@ describe.each(endpoints)('POST %s (%s) %j', (path, type, body) => {
       occurredAt: '2026-05-08T00:00:00.000Z',
       expiresAt: '2999-01-01T00:00:00.000Z',
     });
-    // The same record again changes nothing.
     const again = await ingest(server, path, sent);
     expect<object>(again).toEqual({ memoryId, status: 'complete', ...names });
     expect(await getMemory(server, memoryId)).toEqual(done);

@@ -4,8 +4,6 @@ import { ask, askRaw, expectInvalid, getMemory, getPage, newUser, save } from '.
 import { badMetadata, badOptionalTexts, badTexts, withValue } from '../support/inputs.ts';
 import { withProject } from '../support/server.ts';
 
-/* Every invalid field of a save, an update or a record gets a 400 that names the field. */
-
 const server = await withProject();
 
 /** The user of all rejected requests. */

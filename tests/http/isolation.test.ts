@@ -12,8 +12,6 @@ import {
 import { type TestServer, withProject } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
 
-/* No ids or text may leak to a key of another project, or to one bound to another user. */
-
 const server = await withProject();
 const theirs = { ...server, key: await server.createKey('strangers') };
 

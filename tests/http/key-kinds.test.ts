@@ -22,8 +22,6 @@ import {
 import { type TestServer, withProject } from '../support/server.ts';
 import { importable, markOf, sendKeyed } from '../support/writes.ts';
 
-/* Runs every operation with every kind of key, on the key's own user and on another user. */
-
 const server = await withProject();
 
 const writes = named.filter(isWrite);

@@ -11,8 +11,6 @@ import { startTestServer, withServer } from '../support/server.ts';
 import { head, sendRaw } from '../support/socket.ts';
 import { until } from '../support/until.ts';
 
-/* Each request is logged as one line. */
-
 const apiKey = 'log-test-key-0123456789abcdef';
 const origin = 'https://app.example';
 const folder = withFolder();

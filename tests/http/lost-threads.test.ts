@@ -5,8 +5,6 @@ import { send, startTestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { faultyThreads } from './faulty-thread.ts';
 
-/* A thread that exits or hangs ends the service. tests/storage has the checkpoint thread. */
-
 const exits = [
   ...(backend === 'sqlite' ? [['writer', 'exit', ''] as const] : []),
   ['reader', 'exit', ''],

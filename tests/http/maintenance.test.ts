@@ -7,8 +7,6 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { sendKeyed } from '../support/writes.ts';
 
-/* The periodic cleanup of a running server, and what a server stores when it stops. */
-
 const everyMs = 30_000;
 
 /** Starts a server whose cleanup runs every few milliseconds. */

@@ -7,8 +7,6 @@ import { withServer } from '../support/server.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 
-/* Searches with the model of an endpoint, in this process, and the faults of the endpoint. */
-
 const question = 'what food should I avoid?';
 const content = 'Allergic to peanuts';
 const car = 'Drives a red Toyota';

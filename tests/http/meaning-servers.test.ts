@@ -7,8 +7,6 @@ import { startTestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { endsModel } from './faulty-model.ts';
 
-/* Several servers on one database, while the model changes. */
-
 const apiKey = 'a-key-for-tests-1234';
 const userId = 'u';
 const car = 'Drives a red Toyota';

@@ -8,8 +8,6 @@ import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import { endsModel, hangsModel } from './faulty-model.ts';
 
-/* Searches with the built-in model. */
-
 /** Memories and questions that share no word. */
 const paraphrases = [
   ['Allergic to peanuts', 'what food should I avoid for her?'],

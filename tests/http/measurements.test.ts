@@ -5,8 +5,6 @@ import { imported, newProject, type Project } from '../storage/fixtures.ts';
 import { openSqliteStorage } from '../storage/sqlite.ts';
 import { rejectionOf } from '../support/thrown.ts';
 
-/* How long a measurement is kept, by a clock that the tests set. */
-
 let project: Project;
 let measure: ReturnType<typeof createMeasure>;
 let nowMs = 0;

@@ -4,8 +4,6 @@ import { ask, expectError, readAnswer, save } from '../support/http.ts';
 import { perform } from '../support/operation-requests.ts';
 import { withServer } from '../support/server.ts';
 
-/* Who may read the metrics, and what a key for the metrics may not do. */
-
 const server = await withServer();
 const own = await withServer({ MEMORY_RATE_LIMIT: '2/3600', MEMORY_METRICS: 'off' });
 

@@ -11,8 +11,6 @@ import { leaseRecord } from '../support/queue.ts';
 import { send, startTestServer, withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
-/* The metrics of a server, and their format. */
-
 const server = await withServer();
 
 const search = (more = '') => ask(server, 'GET', `/v1/memories/search?userId=u&query=tea${more}`);

@@ -6,8 +6,6 @@ import { clock, type Door, type Options, recordOf } from '../support/model/model
 import { withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
-/* The service behaves like the model, as seen with the SDK. */
-
 let projects = 0;
 const server = await withServer({}, [], { now: () => clock.now });
 

@@ -5,8 +5,6 @@ import { askRaw, expectError, getPage, newUser, save } from '../support/http.ts'
 import { startTestServer, type TestServer, withProject } from '../support/server.ts';
 import { chunked as chunksOf, dial, exchange, head } from '../support/socket.ts';
 
-/* A body over the limit gets a 413 with a JSON error, for any size and framing. */
-
 const MiB = 1024 * 1024;
 
 const server = await withProject();

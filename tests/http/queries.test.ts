@@ -3,8 +3,6 @@ import { writeCursor } from '../../server/http/cursor.ts';
 import { ask, expectInvalid, getPage, save } from '../support/http.ts';
 import { withProject } from '../support/server.ts';
 
-/* Every invalid parameter of a query gets a 400 that names the parameter. */
-
 const server = await withProject();
 await save(server, 'u');
 

@@ -13,8 +13,6 @@ import {
   sendKeyed,
 } from '../support/writes.ts';
 
-/* Replays after the memory has been changed or deleted, with and without a restart in between. */
-
 const server = await withServer();
 
 const canary = 'canary text';

@@ -5,8 +5,6 @@ import { ask } from '../support/http.ts';
 import { withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
-/* Keys, texts and idempotency keys are neither logged nor repeated in errors. */
-
 const text = 'text-that-no-log-may-hold';
 const idempotencyKey = 'idempotency-key-that-no-log-may-hold';
 const lines: string[] = [];

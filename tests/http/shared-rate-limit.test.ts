@@ -5,8 +5,6 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { proxyTo } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
-/* Servers on the same PostgreSQL database share each project's rate limit. */
-
 const requests = 25;
 const key = 'a-key-for-several-servers';
 

@@ -14,8 +14,6 @@ import { leaseRecord } from '../support/queue.ts';
 import { withProject } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
-/* GET /v1/memories/:id/status, and POST /v1/memories/status for many memories. */
-
 const server = await withProject();
 
 test('shows the chunks of a saved memory, and the attempts and the error of a record', async () => {

@@ -4,8 +4,6 @@ import { readMetrics } from '../support/metrics.ts';
 import { send, withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
-/* A service that is stopped while clients write, and started again. */
-
 const server = await withServer();
 const clients = 8;
 const rounds = 3;

@@ -6,8 +6,6 @@ import { withProject } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { sendKeyed } from '../support/writes.ts';
 
-/* Conditional requests with versions and ETags, which prevent lost updates. */
-
 const server = await withProject();
 
 /** Creates a memory, updates it to version 2, and returns its id. */

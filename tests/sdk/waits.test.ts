@@ -8,8 +8,6 @@ import {
 import { dropped, json, refusal, startFaultServer } from '../support/fault-server.ts';
 import { clientOf, failure } from './client-of.ts';
 
-/* Waits between attempts, and for records. */
-
 test('the backoff doubles, with random jitter that only shortens it', async () => {
   using server = startFaultServer(refusal(503, 'unavailable'));
   const waits: number[] = [];
