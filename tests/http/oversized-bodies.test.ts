@@ -20,7 +20,7 @@ const { id, userId } = await save(server, newUser());
 test.each<[route: string, most: number, fields: object]>([
   ['POST /v1/memories', limits.saveBodyBytes, { userId, content: 'x' }],
   ['PATCH /v1/memories/:id', limits.saveBodyBytes, { content: 'x' }],
-  ['POST /v1/ingest/document', limits.bodyBytesDefault, { userId, data: { text: 'x' } }],
+  ['POST /v1/ingest/chat', limits.bodyBytesDefault, { userId, messages: [{ content: 'x' }] }],
   ['POST /v1/memories/status', limits.bodyBytesDefault, { memoryIds: [id] }],
 ])('%s accepts at most %i bytes, also in chunks', async (route, most, fields) => {
   const [method = '', path = ''] = route.replace(':id', id).split(' ');

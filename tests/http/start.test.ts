@@ -11,7 +11,7 @@ function newDatabaseUrl(): string {
   return `sqlite:${folder.file(`a folder/memory é%20${databases}.db`)}`;
 }
 
-test('a port and a database in use, and an address elsewhere, are reported, and a later start creates the first key', async () => {
+test('what is in use or elsewhere is reported, and a later start creates the first key', async () => {
   const databaseUrl = newDatabaseUrl();
   const server = await startServer({ env, port: 0, databaseUrl });
   expect(server.firstKey).toStartWith('mk_');
