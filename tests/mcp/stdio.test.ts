@@ -131,6 +131,33 @@ test('at a service that hangs, attempts end before an MCP client gives up', asyn
   expect(called).toBeLessThan(20_000);
 });
 
+describe('a call that hangs does not keep memory mcp running', () => {
+  const sent = JSON.stringify({ jsonrpc: '2.0', id: 2, ...listCall });
+
+  test('after it was cancelled', async () => {
+    using hung = startFaultServer(json(200, key), silent);
+    const params = { requestId: 2 };
+    const cancel = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
+    const { answers } = await answersTo([sent, cancel], [], { MEMORY_BASE_URL: hung.url });
+    expect(answers).toEqual([]);
+    expect(hung.requests.length).toBeLessThanOrEqual(2);
+  });
+
+  test('after a signal', async () => {
+    using hung = startFaultServer(json(200, key), silent);
+    const interruption = new AbortController();
+    // The input does not end.
+    const { readable: stdin, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    void writable.getWriter().write(Buffer.from(`${hello}\n${sent}\n`));
+    const around = { stdin, interrupted: interruption.signal, env: { MEMORY_BASE_URL: hung.url } };
+    const running = memory(['mcp', '--user', 'u'], around);
+    await hung.answered;
+    interruption.abort('SIGTERM');
+    expect(await running).toMatchObject({ code: 0, stderr: '' });
+    expect(hung.requests).toHaveLength(2);
+  });
+});
+
 test('a tool reports a service error with an unknown code', async () => {
   const { result } = await listFrom(refusal(410, 'gone'));
   const text = 'The memory service is unavailable: it is gone. Call again in a moment.';
