@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { $ } from 'bun';
-import type { Benchmark, Context, Goal, Section } from './kit/benchmark.ts';
+import type { Benchmark, Context, Section } from './kit/benchmark.ts';
 import { atLeast } from './kit/goals.ts';
 import { loadOf, type MeasuredLoad } from './kit/measured-load.ts';
 import { median, type Ratio, short, showRatio, spreadOf } from './kit/numbers.ts';
@@ -56,7 +56,7 @@ export const cores: Benchmark = {
       context.say(`  SKIPPED: ${why}`);
       return { goals: [], tables: [], notes: [`S12 was not measured: ${why}.`] };
     }
-    const started = await startAll(context);
+    const started = { one: await start(context, oneCore), two: await start(context, twoCores) };
     const measured = {} as Record<Kind, Figures>;
     try {
       for (const kind of allKinds) measured[kind] = await measure(context, started, kind);
@@ -73,22 +73,17 @@ function whyNot(): string | null {
   return spareCores < 0 ? 'the machine has one core' : null;
 }
 
-async function startAll(context: Context): Promise<Record<Name, Subject>> {
+async function start(context: Context, cores: string): Promise<Subject> {
   const { folder, copyOf, current: tree, quick } = context;
-  const start = async (cores: string) => {
-    const database = await copyOf(tree, searchDataset(quick));
-    return startService(folder, { tree, database, cores });
-  };
-  return { one: await start(oneCore), two: await start(twoCores) };
+  const database = await copyOf(tree, searchDataset(quick));
+  return startService(folder, { tree, database, cores });
 }
 
-async function measure(
-  context: Context,
+function measure(
+  { rounds, seconds, quick }: Context,
   started: Record<Name, Subject>,
   kind: Kind,
 ): Promise<Figures> {
-  const { rounds, seconds, quick } = context;
-  const { connections } = kinds[kind];
   const users = smallUsers(quick);
   const requests: Record<Kind, () => NextRequest> = {
     saves,
@@ -96,11 +91,8 @@ async function measure(
     searches: () => gets(users.flatMap(searches)),
   };
   const measurements = measureEach(started, (subject, name) => {
-    const next = requests[kind]();
-    return async () => {
-      await pinGenerator(generatorCores[name]);
-      return pinnedLoad(subject, { connections, seconds, next });
-    };
+    const options = { connections: kinds[kind].connections, seconds, next: requests[kind]() };
+    return () => pinnedLoad(subject, name, options);
   });
   return inTurn(rounds, measurements);
 }
@@ -112,8 +104,10 @@ async function pinGenerator(cores: string): Promise<void> {
 
 async function pinnedLoad(
   subject: Subject,
-  options: { connections: number; seconds: number; next: NextRequest },
+  name: Name,
+  options: Parameters<typeof loadOf>[1],
 ): Promise<Pinned> {
+  await pinGenerator(generatorCores[name]);
   const before = process.cpuUsage();
   const begun = performance.now();
   const measured = await loadOf(subject, options);
@@ -126,38 +120,50 @@ async function pinnedLoad(
   };
 }
 
-/** Returns the gain scaled to a whole second core, and the gain as measured. */
-function gains({ one, two }: Figures): { scaled: Ratio; measured: Ratio } {
-  const measured = two.map(({ perSecond }, at) => perSecond / (one[at]?.perSecond ?? Number.NaN));
-  const scaled = measured.map((gain, at) => {
-    const taken = spareCores > 0 ? 0 : (two[at]?.generatorCores ?? Number.NaN);
-    return gain <= 1 ? gain : Math.min(2, 1 + (gain - 1) / (1 - taken));
-  });
-  return { scaled: spreadOf(scaled), measured: spreadOf(measured) };
+function gains({ one, two }: Figures): number[] {
+  return two.map(({ perSecond }, at) => perSecond / (one[at]?.perSecond ?? Number.NaN));
 }
 
+/** Returns the gains scaled to a whole second core. */
+function scaledGains(figures: Figures): Ratio {
+  const scaled = gains(figures).map((gain, at) => {
+    const taken = spareCores > 0 ? 0 : (figures.two[at]?.generatorCores ?? Number.NaN);
+    return gain <= 1 ? gain : Math.min(2, 1 + (gain - 1) / (1 - taken));
+  });
+  return spreadOf(scaled);
+}
+
+const middle = (name: Name, pick: (pinned: Pinned) => number) => (figures: Figures) =>
+  short(median(figures[name].map(pick)));
+
+const columns: [head: string, cell: (figures: Figures) => string][] = [
+  ['per second, one core', middle('one', ({ perSecond }) => perSecond)],
+  ['two cores', middle('two', ({ perSecond }) => perSecond)],
+  ['two / one', (figures) => showRatio(spreadOf(gains(figures)))],
+  ['per whole core', (figures) => showRatio(scaledGains(figures))],
+  ['cores used, one core', middle('one', ({ serverCores }) => serverCores)],
+  ['two cores', middle('two', ({ serverCores }) => serverCores)],
+  ['generator, two cores', middle('two', ({ generatorCores }) => generatorCores)],
+  ['CPU µs, one core', middle('one', ({ cpuMicros }) => cpuMicros)],
+  ['two cores', middle('two', ({ cpuMicros }) => cpuMicros)],
+  ['thread limit', middle('two', (two) => two.cpuMicros / two.busiestThreadMicros)],
+];
+
 function section(measured: Record<Kind, Figures>): Section {
+  const title = 'Rates of the server pinned to one core and to two cores';
+  const head = ['', ...columns.map(([name]) => name)];
+  const rows = allKinds.map((kind) => [
+    `${kinds[kind].name}, the service`,
+    ...columns.map(([, cell]) => cell(measured[kind])),
+  ]);
   return {
-    goals: allKinds.flatMap((kind) => goalOf(kind, measured[kind])),
-    tables: [
-      {
-        title: 'Rates of the server pinned to one core and to two cores',
-        head: [
-          '',
-          'per second, one core',
-          'two cores',
-          'two / one',
-          'per whole core',
-          'cores used, one core',
-          'two cores',
-          'generator, two cores',
-          'CPU µs, one core',
-          'two cores',
-          'thread limit',
-        ],
-        rows: allKinds.map((kind) => rowOf(kind, measured[kind])),
-      },
-    ],
+    goals: allKinds.flatMap((kind) => {
+      const { name, goal } = kinds[kind];
+      const measure = `${name}: rate on two cores relative to one, per whole second core`;
+      const figure = scaledGains(measured[kind]);
+      return goal === null ? [] : [atLeast('S12', measure, figure, goal, { unit: ' ×' })];
+    }),
+    tables: [{ title, head, rows }],
     notes: [
       spareCores > 0
         ? 'The generator ran on separate cores.'
@@ -170,30 +176,4 @@ function section(measured: Record<Kind, Figures>): Section {
         'busiest thread. More cores cannot increase the rate beyond this factor.',
     ],
   };
-}
-
-function goalOf(kind: Kind, figures: Figures): Goal[] {
-  const { name, goal } = kinds[kind];
-  if (goal === null) return [];
-  const measure = `${name}: rate on two cores relative to one, per whole second core`;
-  return [atLeast('S12', measure, gains(figures).scaled, goal, { unit: ' ×' })];
-}
-
-function rowOf(kind: Kind, figures: Figures): string[] {
-  const { one, two } = figures;
-  const { scaled, measured } = gains(figures);
-  const middle = (all: Pinned[], pick: (pinned: Pinned) => number) => short(median(all.map(pick)));
-  return [
-    `${kinds[kind].name}, the service`,
-    middle(one, ({ perSecond }) => perSecond),
-    middle(two, ({ perSecond }) => perSecond),
-    showRatio(measured),
-    showRatio(scaled),
-    middle(one, ({ serverCores }) => serverCores),
-    middle(two, ({ serverCores }) => serverCores),
-    middle(two, ({ generatorCores }) => generatorCores),
-    middle(one, ({ cpuMicros }) => cpuMicros),
-    middle(two, ({ cpuMicros }) => cpuMicros),
-    middle(two, ({ cpuMicros, busiestThreadMicros }) => cpuMicros / busiestThreadMicros),
-  ];
 }
