@@ -1,8 +1,8 @@
 import { type Handler, handlers } from '../../../server/tasks/handlers.ts';
 import { interceptHttp } from './http.ts';
-import { replaceAt } from './points.ts';
+import { note, reached } from './notes.ts';
 import { interceptSql } from './statements.ts';
-import { type Variant, variants } from './table.ts';
+import { type Points, type Variant, variants } from './table.ts';
 
 export function chooseVariants(names: string[]): Variant[] {
   return names.map((name) => {
@@ -22,4 +22,14 @@ export function applyVariants(chosen: Variant[]): void {
   const wrap = (inner: Handler, { handler }: Variant) => handler?.(inner) ?? inner;
   handlers.index = chosen.reduce(wrap, handlers.index);
   for (const { prepare } of chosen) prepare?.();
+}
+
+function replaceAt(points: Points): void {
+  const faults = new Proxy(points, {
+    has(target, name) {
+      note(reached(String(name)));
+      return name in target;
+    },
+  });
+  Object.assign(globalThis, { faults });
 }

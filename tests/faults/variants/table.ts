@@ -1,11 +1,13 @@
 import type { Handler } from '../../../server/tasks/handlers.ts';
+import type { FaultPoint } from '../../../server/threads/fault-points.ts';
 import { commitLate } from './early.ts';
 import { completedFirst, overtaken, poisoned, rejectionsCounted, slowed } from './handlers.ts';
-import { type Middleware, randomKeys } from './http.ts';
-import * as http from './http-faults.ts';
-import type { Points } from './points.ts';
+import * as http from './http.ts';
 import { maskErrors, swallowErrors, withoutSync } from './sql-faults.ts';
 import type { Hook } from './statements.ts';
+
+/** The values that replace those of the service at its fault points. */
+export type Points = Partial<Record<FaultPoint, unknown>>;
 
 /**
  * A change to the service for a harness. Most variants remove one protection, or imitate its loss.
@@ -15,7 +17,7 @@ import type { Hook } from './statements.ts';
 export type Variant = {
   /** Runs in each thread before it loads the service. */
   prepare?(): void;
-  http?: Middleware;
+  http?: http.Middleware;
   hooks?: Hook[];
   points?: Points;
   env?: Record<string, string>;
@@ -62,7 +64,7 @@ export const variants: Record<string, Variant> = {
   'asynchronous-standby': {},
   'no-body-limit': { env: { MEMORY_MAX_BODY_BYTES: '1073741824' } },
   /** Changes the CLI: each batch has a random idempotency key. */
-  'keys-at-random': { prepare: randomKeys },
+  'keys-at-random': { prepare: http.randomKeys },
 };
 
 function noTurns() {
