@@ -30,82 +30,68 @@ export const replays: Harness = {
   run,
 };
 
-/** The responses to the requests with one key, and the effects that these responses report. */
-type Seen = { answers: Set<string>; created: number; ids: number; sends: number };
-
 async function run({ tier, variants, random, violations }: Run): Promise<Figures> {
   await using target = createTarget({ variants });
   await target.start();
-  const calls = Array.from({ length: keys[tier] }, (_, index) => {
-    return makeCall(random, index);
-  });
-  const work = sendAll(target, calls, random);
+  const calls = Array.from({ length: keys[tier] }, (_, index) => makeCall(random, index));
+  const sent: (Reply | null)[][] = [];
+  async function worker(): Promise<void> {
+    for (let call = calls.pop(); call !== undefined; call = calls.pop()) {
+      sent.push(await sendRepeatedly(target, call, random.chance(twinShare)));
+    }
+  }
+  const work = Promise.all(Array.from({ length: workers }, worker));
   const { from, to } = killAfterMs[tier];
   const kills = await killDuring(work, target, () => random.between(from, to), maxKills[tier]);
-  const seen = await work;
   await expectDrained(target, 30_000, violations);
   const stored = (await listAll(target, userId)).length;
-  return { keys: keys[tier], kills, ...compareReplies(seen, stored, violations) };
+  return { keys: keys[tier], kills, ...compareReplies(sent, stored, violations) };
+}
+
+/** Returns the replies to all requests with one key; null if there was none. */
+async function sendRepeatedly(
+  target: Target,
+  call: Call,
+  asTwins: boolean,
+): Promise<(Reply | null)[]> {
+  const replies: (Reply | null)[] = [];
+  if (asTwins) {
+    await target.whenUp();
+    replies.push(...(await Promise.all(Array.from({ length: twins }, () => send(target, call)))));
+  }
+  for (let time = 0; time < sendsPerKey; time += 1) {
+    replies.push(await sendUntilKnown(target, call, () => replies.push(null)));
+  }
+  return replies;
 }
 
 /**
  * Checks that each key has one effect and one response. `stored` is the number of memories found.
  */
-function compareReplies(seen: Seen[], stored: number, violations: Violations) {
-  const expected = seen.reduce((sum, { ids }) => sum + ids, 0);
-  const differing = seen.filter(({ answers }) => answers.size !== 1).length;
-  const twice = seen.filter(({ created }) => created > 1).length;
-  if (differing > 0) violations.add(`${differing} keys had different responses`);
+function compareReplies(sent: (Reply | null)[][], stored: number, violations: Violations) {
+  const counts = { requests: 0, differingResponses: 0, duplicates: stored };
+  let twice = 0;
+  for (const replies of sent) {
+    // The outcome of other requests is unknown.
+    const known = replies.flatMap((reply) => (reply !== null && reply.status < 500 ? [reply] : []));
+    const created = known.filter(({ headers }) => headers.get('idempotency-status') === 'created');
+    const responses = new Set(known.map(({ status, text }) => `${status} ${text}`));
+    counts.requests += replies.length;
+    if (responses.size !== 1) counts.differingResponses += 1;
+    if (created.length > 1) twice += 1;
+    counts.duplicates -= countMemories(known.findLast(({ status }) => status < 300));
+  }
+  const { differingResponses, duplicates } = counts;
+  if (differingResponses > 0) violations.add(`${differingResponses} keys had different responses`);
   if (twice > 0) violations.add(`${twice} keys had more than one effect`);
-  if (stored !== expected) violations.add(`${stored} memories are stored, expected ${expected}`);
-  const sends = seen.reduce((sum, { sends }) => sum + sends, 0);
-  return { requests: sends, differingResponses: differing, duplicates: stored - expected };
+  if (duplicates !== 0)
+    violations.add(`${stored} memories are stored, expected ${stored - duplicates}`);
+  return counts;
 }
 
-async function sendAll(target: Target, calls: Call[], random: Random): Promise<Seen[]> {
-  const seen: Seen[] = [];
-  const queue = [...calls];
-  async function worker(): Promise<void> {
-    for (let call = queue.pop(); call !== undefined; call = queue.pop()) {
-      seen.push(await sendRepeatedly(target, call, random.chance(twinShare)));
-    }
-  }
-  await Promise.all(Array.from({ length: workers }, worker));
-  return seen;
-}
-
-async function sendRepeatedly(target: Target, call: Call, asTwins: boolean): Promise<Seen> {
-  const seen = nothingSeen();
-  if (asTwins) {
-    await target.whenUp();
-    const replies = await Promise.all(Array.from({ length: twins }, () => send(target, call)));
-    for (const reply of replies) note(seen, reply);
-  }
-  for (let time = 0; time < sendsPerKey; time += 1) {
-    note(
-      seen,
-      await sendUntilKnown(target, call, () => {
-        seen.sends += 1;
-      }),
-    );
-  }
-  return seen;
-}
-
-function nothingSeen(): Seen {
-  return { answers: new Set(), created: 0, ids: 0, sends: 0 };
-}
-
-function note(seen: Seen, reply: Reply | null): void {
-  seen.sends += 1;
-  // The outcome is unknown.
-  if (reply === null || reply.status >= 500) return;
-  seen.answers.add(`${reply.status} ${reply.text}`);
-  if (reply.headers.get('idempotency-status') === 'created') seen.created += 1;
-  if (reply.status < 300) seen.ids = countIds(JSON.parse(reply.text));
-}
-
-function countIds(answer: Accepted | BatchAccepted): number {
+function countMemories(reply: Reply | undefined): number {
+  if (reply === undefined) return 0;
+  const answer: Accepted | BatchAccepted = JSON.parse(reply.text);
   return 'items' in answer ? answer.items.length : 1;
 }
 
