@@ -1,8 +1,8 @@
 import { createKey } from '../faults/target.ts';
 import type { Benchmark, Context, Section } from './kit/benchmark.ts';
 import { fetchText, waitForQueue } from './kit/client.ts';
+import { importDataset } from './kit/databases.ts';
 import { searchDatasetOf, searchUsers, tableOf } from './kit/dataset.ts';
-import { importDataset } from './kit/fill.ts';
 import { atMost } from './kit/goals.ts';
 import { openLoop } from './kit/load.ts';
 import { median, quantile, ratioOf, short, showCount, showRatio } from './kit/numbers.ts';
