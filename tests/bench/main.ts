@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util';
 import type { Benchmark, Context, Section } from './kit/benchmark.ts';
 import { createDatabases } from './kit/databases.ts';
 import { describeMachine, watchMachine } from './kit/machine.ts';
-import { killAll } from './kit/process.ts';
+import { killAll, stopAll } from './kit/process.ts';
 import { type Report, sectionText, summary, write } from './kit/report.ts';
 import { checkOutBaseline, currentTree, singleThreaded } from './kit/trees.ts';
 import { save } from './s1-save.ts';
@@ -123,7 +123,9 @@ let hasFailed = false;
 /** Runs a benchmark. If it fails, the run continues and keeps the other results. */
 async function attempt(benchmark: Benchmark, context: Context): Promise<Section> {
   try {
-    return await benchmark.run(context);
+    const section = await benchmark.run(context);
+    await stopAll();
+    return section;
   } catch (error) {
     console.error(error);
     hasFailed = true;

@@ -12,7 +12,7 @@ import {
   rateRatio,
 } from './kit/measured-load.ts';
 import { ratioOf } from './kit/numbers.ts';
-import { type Subject, startSubject } from './kit/process.ts';
+import { type Subject, startSubject, stopAll } from './kit/process.ts';
 import { keyedSaves, saves } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
 import { serviceEnv, startService } from './kit/service.ts';
@@ -63,11 +63,9 @@ export async function measureSaves(
   connections: number,
   { rounds, seconds, warmUps }: Timing,
 ): Promise<SaveFigures> {
-  const started: Subject[] = [];
   const measurements: Partial<Record<SaveSubject, () => Promise<MeasuredLoad>>> = {};
   for (const name of names) {
     const subject = await start(name, context, `${crypto.randomUUID()}.db`);
-    started.push(subject);
     const isKeyed = name === 'keyed' || name === 'baselineKeyed';
     const next = isKeyed ? keyedSaves() : saves();
     await load({ ...warmUp, url: subject.url, next });
@@ -78,7 +76,7 @@ export async function measureSaves(
     };
   }
   const measured = await inTurn(rounds, measurements, warmUps);
-  for (const subject of started) await subject.stop();
+  await stopAll();
   return measured;
 }
 

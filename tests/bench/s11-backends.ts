@@ -86,7 +86,6 @@ async function measure(context: Context, node: PostgresNode): Promise<Record<Nam
   }
   const all = measurements as Record<Name, () => Promise<Figures>>;
   const measured = await inTurn(context.quick ? 3 : context.rounds, all);
-  await far.stop();
   return measured;
 }
 

@@ -63,7 +63,6 @@ export const cores: Benchmark = {
     } finally {
       await pinGenerator(`0-${spareCores + 1}`);
     }
-    for (const subject of Object.values(started)) await subject.stop();
     return section(measured);
   },
 };

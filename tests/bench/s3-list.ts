@@ -48,7 +48,6 @@ export const list: Benchmark = {
       return () => loadOf(subject, { connections, seconds, next });
     });
     const measured = await inTurn(rounds, measurements);
-    for (const subject of [ceiling, ...Object.values(started)]) await subject.stop();
     return section(measured, size, page.length);
   },
 };

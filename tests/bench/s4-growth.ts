@@ -13,6 +13,7 @@ import {
   showRatio,
 } from './kit/numbers.ts';
 import { firstPages, lastPage, memoryPaths } from './kit/paths.ts';
+import { stopAll } from './kit/process.ts';
 import { gets, type NextRequest, saves, uncachedGets } from './kit/requests.ts';
 import { inTurn, measureEach } from './kit/rounds.ts';
 import { startService } from './kit/service.ts';
@@ -60,7 +61,7 @@ async function compare(context: Context, from: number, to: number): Promise<Grow
     const { small, large } = await inTurn(rounds, measurements);
     of[kind] = { growth: ratioOf(large, small), ms: median(large) };
   }
-  for (const { stop } of Object.values(started)) await stop();
+  await stopAll();
   return { size: to, bytes: started.large.bytes, of };
 }
 
@@ -68,7 +69,7 @@ async function start({ folder, database, current: tree }: Context, size: number)
   const path = await database(tree, tableOf(size));
   // Loads the file into the page cache, so that the disk's seek time is not measured.
   for await (const _ of Bun.file(path).stream());
-  const { url, stop } = await startService(folder, { tree, database: path });
+  const { url } = await startService(folder, { tree, database: path });
   const paths = memoryPaths(size, memories);
   const requests: Record<Kind, NextRequest> = {
     first: uncachedGets(firstPages(size, users)),
@@ -77,7 +78,7 @@ async function start({ folder, database, current: tree }: Context, size: number)
     status: gets(paths.map((path) => `${path}/status`)),
     save: saves(),
   };
-  return { url, stop, requests, bytes: statSync(path).size };
+  return { url, requests, bytes: statSync(path).size };
 }
 
 function section(smallest: number, grown: Grown[]): Section {

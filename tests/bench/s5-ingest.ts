@@ -45,8 +45,6 @@ export const ingest: Benchmark = {
       baseline: measure(older),
     });
     raw.close();
-    await service.stop();
-    await older.stop();
     return section(measured, count);
   },
 };

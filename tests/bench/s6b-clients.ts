@@ -35,8 +35,6 @@ export const searchClients: Benchmark = {
       baselineOne: measurementOf(context, older, 1),
       baselineMany: measurementOf(context, older, clients),
     });
-    await service.stop();
-    await older.stop();
     return section(figures);
   },
 };

@@ -29,7 +29,6 @@ export const searchGrowth: Benchmark = {
       scattered: measurementOf(context, large, usersWith(size, similar)),
       small: measurementOf(context, small, [searcher.userId]),
     });
-    for (const subject of [small, large]) await subject.stop();
     return section(measured, smallest, size);
   },
 };

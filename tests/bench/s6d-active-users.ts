@@ -56,7 +56,6 @@ export const activeUsers: Benchmark = {
       baselineOne: measurementOf(context, older, group, 1),
       baselineMany: measurementOf(context, older, group, clients),
     });
-    for (const subject of [service, fts5, older]) await subject.stop();
     return section(figures, megabytes, group);
   },
 };

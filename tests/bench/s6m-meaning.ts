@@ -62,7 +62,6 @@ export const meaning: Benchmark = {
     });
     process.kill(busy.pid, 'SIGCONT');
     const extra = (memoryBytes(meaning.pid) - memoryBytes(words.pid)) / 1_000_000;
-    for (const subject of [words, meaning, busy]) await subject.stop();
     return section(measured, { atOnce, extra, memories: group.memories, backlog });
   },
 };

@@ -60,7 +60,6 @@ export const neighbour: Benchmark = {
       service: () => readUnderLoad(service),
       idle: () => read(service),
     });
-    for (const { subject } of [service, bare]) await subject.stop();
     return section(measured, size);
   },
 };

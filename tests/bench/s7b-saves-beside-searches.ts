@@ -5,7 +5,7 @@ import { atMost } from './kit/goals.ts';
 import { load, openLoop } from './kit/load.ts';
 import { median, quantile, ratioOf, short, showCount, showRatio, spreadOf } from './kit/numbers.ts';
 import { searches } from './kit/paths.ts';
-import type { Subject } from './kit/process.ts';
+import { stopAll } from './kit/process.ts';
 import { gets, saves } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
 import { startService } from './kit/service.ts';
@@ -43,39 +43,34 @@ export const savesBesideSearches: Benchmark = {
 
 async function measure(context: Context, group: SearchGroup): Promise<Figures> {
   const { rounds, current, baseline } = context;
-  const service = await startTarget(context, current, group);
-  const older = await startTarget(context, baseline, group);
-  const measured = await inTurn(rounds, { service: service.measure, baseline: older.measure });
-  await service.subject.stop();
-  await older.subject.stop();
+  const measured = await inTurn(rounds, {
+    service: await startTarget(context, current, group),
+    baseline: await startTarget(context, baseline, group),
+  });
+  await stopAll();
   return measured;
 }
 
-type Target = { subject: Subject; measure(): Promise<Round> };
-
-async function startTarget(context: Context, tree: Tree, group: SearchGroup): Promise<Target> {
+/** Starts a service. Returns what measures it for one round. */
+async function startTarget(context: Context, tree: Tree, group: SearchGroup) {
   const { folder, copyOf, quick } = context;
   const database = await copyOf(tree, searchDatasetOf([group]));
-  const subject = await startService(folder, { tree, database });
-  const { url } = subject;
+  const { url } = await startService(folder, { tree, database });
   const seconds = Math.max(leastSeconds[quick ? 'quick' : 'full'], context.seconds);
   const nextSearch = gets(searchUsers(group).flatMap(searches));
   const nextSave = saves();
-  return {
-    subject,
-    async measure() {
-      const log = watchSize(`${database}-wal`);
-      const [saved, searched] = await Promise.all([
-        openLoop({ url, perSecond: savesPerSecond, during: seconds * 1_000, next: nextSave }),
-        load({ url, connections: searchers, seconds, next: nextSearch }),
-      ]);
-      return {
-        saveMs: saved.map(({ ms }) => ms),
-        searchesPerSecond: searched.perSecond,
-        searchP99Ms: searched.p99Ms,
-        logBytes: log.stop(),
-      };
-    },
+  return async (): Promise<Round> => {
+    const log = watchSize(`${database}-wal`);
+    const [saved, searched] = await Promise.all([
+      openLoop({ url, perSecond: savesPerSecond, during: seconds * 1_000, next: nextSave }),
+      load({ url, connections: searchers, seconds, next: nextSearch }),
+    ]);
+    return {
+      saveMs: saved.map(({ ms }) => ms),
+      searchesPerSecond: searched.perSecond,
+      searchP99Ms: searched.p99Ms,
+      logBytes: log.stop(),
+    };
   };
 }
 

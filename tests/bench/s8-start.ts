@@ -98,7 +98,7 @@ type Memory = { idle: number; loaded: number[] };
 async function sampleUnderLoad(context: Context): Promise<number[]> {
   const { copyOf, folder, quick, memorySeconds: seconds, current: tree } = context;
   const database = await copyOf(tree, searchDataset(quick));
-  const { url, pid, stop } = await startService(folder, { tree, database });
+  const { url, pid } = await startService(folder, { tree, database });
   const users = smallUsers(quick);
   const samples: number[] = [];
   const timer = setInterval(() => samples.push(memoryBytes(pid)), sampleEveryMs);
@@ -108,7 +108,6 @@ async function sampleUnderLoad(context: Context): Promise<number[]> {
     load({ url, connections: 2, seconds, next: gets(users.flatMap(searches)) }),
   ]);
   clearInterval(timer);
-  await stop();
   return samples;
 }
 

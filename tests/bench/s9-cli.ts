@@ -36,7 +36,6 @@ export const commandLine: Benchmark = {
       measurements[form as Form] = () => medianTime([...command, ...args], folder);
     }
     const measured = await inTurn(rounds, measurements);
-    await service.stop();
     return section(measured);
   },
 };

@@ -11,6 +11,8 @@ export type Subject = {
 };
 
 const running = new Set<Subprocess>();
+/** The subjects that have not been stopped. */
+const started = new Set<Subject>();
 const pollMs = 2;
 const startWithinMs = 60_000;
 /** Matches the server's address, both in a JSON log line and in plain text. */
@@ -59,10 +61,11 @@ export async function launch(
   });
   running.add(child);
   void child.exited.then(() => running.delete(child));
-  return {
+  const subject: Subject = {
     url: await addressIn(log, child, command),
     pid: child.pid,
     async stop() {
+      started.delete(subject);
       const early = child.signalCode ?? child.exitCode;
       if (early !== null) {
         throw new Error(`${command.join(' ')} exited early (${early}): ${lastLines(log)}`);
@@ -72,6 +75,13 @@ export async function launch(
       rmSync(log, { force: true });
     },
   };
+  started.add(subject);
+  return subject;
+}
+
+/** Stops the subjects that a benchmark has left running. */
+export async function stopAll(): Promise<void> {
+  for (const { stop } of started) await stop();
 }
 
 function lastLines(log: string): string {
@@ -93,6 +103,7 @@ async function addressIn(log: string, child: Subprocess, command: string[]): Pro
 
 /** Kills all child processes that are still running, for example after an interrupt. */
 export function killAll(): void {
+  started.clear();
   for (const child of running) child.kill('SIGKILL');
 }
 
