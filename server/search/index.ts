@@ -136,7 +136,7 @@ export class SearchIndex {
       addMeaning(chunkScores, timeline, this.#rowsOf(timeline, meaning.table), meaning, weights);
     }
     const { ranks, scores } = bestChunks(timeline, chunkScores);
-    return new Ranked(matcher, scores, (result) => {
+    return new Ranked({ matcher, rarity: chunkScores.rarity }, scores, (result) => {
       const rank = ranks[result] ?? 0;
       return this.#resultOf(timeline, rank, scores[result] ?? 0, chunkScores);
     });

@@ -18,14 +18,20 @@ export type RankedMemory = {
  * sorted lazily, because most callers read only ten. Changing the index invalidates the results.
  */
 export class Ranked implements Iterable<RankedMemory> {
-  /** Used for snippets, to find the words that matched. */
+  /** Used for snippets, to find the words that matched, and how rare each term is. */
   readonly matcher: Matcher;
+  readonly rarity: Float64Array;
   readonly #scores: Float64Array;
   readonly #read: (result: number) => RankedMemory;
 
   /** `scores` has the oldest memory first. `read` returns a result by its index in `scores`. */
-  constructor(matcher: Matcher, scores: Float64Array, read: (at: number) => RankedMemory) {
+  constructor(
+    { matcher, rarity }: Pick<Ranked, 'matcher' | 'rarity'>,
+    scores: Float64Array,
+    read: (at: number) => RankedMemory,
+  ) {
     this.matcher = matcher;
+    this.rarity = rarity;
     this.#scores = scores;
     this.#read = read;
   }

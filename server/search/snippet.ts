@@ -1,6 +1,7 @@
 import type { Highlight } from '../../sdk/contract/search.ts';
 import type { Matcher } from './match.ts';
 import { normalizeWords } from './normalize.ts';
+import type { Ranked } from './ranked.ts';
 import { isLowSurrogate, isUnspaced, unspacedRun } from './scripts.ts';
 
 /** About three terminal lines of 80 columns. */
@@ -9,7 +10,8 @@ const snippetLength = 220;
 const wordReach = 24;
 
 type Piece = { text: string; start: number };
-type Span = { start: number; end: number; term: number; weight: number };
+type Range = { start: number; end: number };
+type Span = Range & { term: number; weight: number };
 
 /**
  * A word may contain soft hyphens and joiners, and an emoji may consist of several characters: an
@@ -22,9 +24,9 @@ const words =
  * Returns the part of the text that matches most of the query, on one line and with an ellipsis at
  * each cut, and the positions of the matched words in it.
  */
-export function snippet(text: string, matcher: Matcher) {
+export function snippet(text: string, { matcher, rarity }: Pick<Ranked, 'matcher' | 'rarity'>) {
   const spans = findSpans(text, matcher);
-  const { start, end } = cutWindow(text, spans);
+  const { start, end } = cutWindow(text, spans, rarity);
   const highlights: Highlight[] = [];
   let shown = start > 0 ? '…' : '';
   let at = start;
@@ -115,10 +117,10 @@ function merge(spans: Span[]): Span[] {
   return merged;
 }
 
-function cutWindow(text: string, spans: Span[]): { start: number; end: number } {
+function cutWindow(text: string, spans: Span[], rarity: Float64Array): Range {
   // mutate-ignore boundary: the rest returns the same text
   if (text.length <= snippetLength) return { start: 0, end: text.length };
-  const focus = densest(spans);
+  const focus = densest(spans, rarity);
   const slack = Math.max(0, snippetLength - (focus.end - focus.start));
   const wanted = Math.max(0, focus.start - Math.floor(slack / 3));
   const start = Math.min(wanted, text.length - snippetLength);
@@ -130,16 +132,18 @@ function cutWindow(text: string, spans: Span[]): { start: number; end: number } 
 }
 
 /**
- * Returns the range that fits in a snippet and matches most of the query. Each term counts once.
+ * Returns the range that fits in a snippet and matches most of the query. Each term counts once, as
+ * much as it is rare.
  */
-function densest(spans: Span[]): { start: number; end: number } {
+function densest(spans: Span[], rarity: Float64Array): Range {
   let best = { start: 0, end: 0, weight: 0 };
   for (const [index, first] of spans.entries()) {
     const terms = new Map<number, number>();
     let end = first.end;
     for (const span of spans.slice(index, index + 64)) {
       if (span.end - first.start > snippetLength) break;
-      terms.set(span.term, Math.max(terms.get(span.term) ?? 0, span.weight));
+      const worth = span.weight * (rarity[span.term] ?? 0);
+      terms.set(span.term, Math.max(terms.get(span.term) ?? 0, worth));
       end = span.end;
     }
     const weight = [...terms.values()].reduce((sum, one) => sum + one, 0);

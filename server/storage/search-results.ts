@@ -17,7 +17,7 @@ const largeUnits = 1_000_000;
 export type SearchResults = ReturnType<typeof createSearchResults>;
 
 export function createSearchResults(
-  { matcher }: Ranked,
+  results: Ranked,
   { range, limit, explain }: Part & Pick<Search, 'limit' | 'explain'>,
 ) {
   const found: Found[] = [];
@@ -34,7 +34,7 @@ export function createSearchResults(
       const content = range === undefined ? memory.content : partOf(memory.content, range);
       units += content.length;
       if (found.length > 0 && units > maxTextUnits) throw tooMuchText(found.length);
-      const match = { score, matchedBy: matchedBy(ranked), ...snippet(chunk, matcher) };
+      const match = { score, matchedBy: matchedBy(ranked), ...snippet(chunk, results) };
       const shown = { memory: { ...memory, content }, ...match };
       found.push(explain ? { ...shown, parts } : shown);
     },

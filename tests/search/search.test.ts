@@ -24,7 +24,7 @@ describe('search finds', () => {
     if (first !== undefined) expect(order[0]).toBe(first);
     for (const name of among ?? []) expect(order.slice(0, 3)).toContain(name);
     if (mark === undefined) return;
-    expect(marked(snippet(corpus[order[0] ?? ''] ?? '', ranked.matcher))).toContain(mark);
+    expect(marked(snippet(corpus[order[0] ?? ''] ?? '', ranked))).toContain(mark);
   });
 
   test('the synonyms of all senses of a word', () => {

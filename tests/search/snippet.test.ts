@@ -71,6 +71,13 @@ describe('snippet', () => {
     expect(shown).toBe(`…«blue» ${between} «zeppelin»…`);
   });
 
+  test('shows a rare word of the query rather than two that are in most memories', () => {
+    const text = `${filler}The green boat. ${filler}A zeppelin landed. ${filler}`;
+    const others = Array.from({ length: 9 }, () => 'a green boat');
+    expect(snippetOf('green boat zeppelin', text)).toContain('The «green» «boat».');
+    expect(snippetOf('green boat zeppelin', text, others)).toContain('A «zeppelin» landed.');
+  });
+
   test('shows the first of two parts that match equally', () => {
     const shown = snippetOf('zeppelin', `${filler}One zeppelin. ${filler}A zeppelin. ${filler}`);
     expect(shown).toContain('One «zeppelin».');
@@ -123,13 +130,16 @@ describe('snippet', () => {
   });
 });
 
-function snippetOf(query: string, text: string): string {
-  return marked(excerptOf(query, text));
+function snippetOf(query: string, text: string, others: string[] = []): string {
+  return marked(excerptOf(query, text, others));
 }
 
-function excerptOf(query: string, text: string) {
+/** Returns the snippet of a text that a user has among others. */
+function excerptOf(query: string, text: string, others: string[] = []) {
   const index = new SearchIndex();
-  const chunks = [{ start: 0, length: text.length, text: normalize(text) }];
-  index.put({ id: 'mem_1', createdAt: 1, chunks });
-  return snippet(text, index.search(parseQuery(query)).matcher);
+  for (const [at, content] of [text, ...others].entries()) {
+    const chunks = [{ start: 0, length: content.length, text: normalize(content) }];
+    index.put({ id: `mem_${at}`, createdAt: at, chunks });
+  }
+  return snippet(text, index.search(parseQuery(query)));
 }

@@ -68,7 +68,7 @@ function ask(query: string, index: SearchIndex, texts: string[]): string[] {
   for (const { id, start, length } of ranked) {
     const text = texts[Number(id.slice('mem_'.length))] ?? '';
     const chunk = text.slice(start, start + length);
-    if (shown.push(snippet(chunk, ranked.matcher).snippet) === results) break;
+    if (shown.push(snippet(chunk, ranked).snippet) === results) break;
   }
   return shown;
 }
