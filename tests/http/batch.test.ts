@@ -1,15 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
-import {
-  ask,
-  askRaw,
-  bodyOf,
-  expectInvalid,
-  getMemory,
-  getPage,
-  newUser,
-  whenComplete,
-} from '../support/http.ts';
+import { ask, askRaw, bodyOf, expectInvalid, getPage, newUser } from '../support/http.ts';
 import { loneSurrogate } from '../support/inputs.ts';
 import { withProject } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
@@ -22,25 +13,6 @@ async function batch(items: unknown[]): Promise<BatchAccepted> {
 
 const entry = { author: 'user', content: 'Help' };
 const id = expect.stringMatching(/^mem_\w+$/);
-
-test('returns 202 with an id for each item, of any type, in order', async () => {
-  const userId = newUser();
-  const types = ['event', 'profile', 'ticket', 'document', 'conversation'];
-  const answer = await batch([
-    { type: 'event', userId, data: { name: 'signed_up', plan: 'pro' } },
-    { type: 'profile', userId, data: { summary: 'A person' } },
-    { type: 'ticket', userId, data: { subject: 'S', comments: [entry] } },
-    { type: 'document', userId, data: { text: 'T' } },
-    { type: 'conversation', userId, data: { messages: [entry] } },
-  ]);
-  const items = types.map((_, index) => ({ index, memoryId: id, status: 'processing' as const }));
-  expect(answer).toEqual({ accepted: 5, failedCount: 0, items, failed: [] });
-  const memories = await Promise.all(answer.items.map((i) => getMemory(server, i.memoryId)));
-  expect(memories.map(({ type }) => type as string)).toEqual(types);
-  const contents = ['signed_up\nplan: pro', 'A person', 'S\n\nuser: Help', 'T', 'user: Help'];
-  expect(memories.map(({ content }) => content)).toEqual(contents);
-  await Promise.all(answer.items.map(({ memoryId }) => whenComplete(server, memoryId)));
-});
 
 const data = { text: 'x' };
 const unknown = { type: 'document', userId: 'u', data: { ...data, b: 1 } };
@@ -77,12 +49,6 @@ const event = { type: 'event', userId: 'refused', data: { name: 'n' } };
 
 test('returns 202 even if every item fails', async () => {
   expect(await batch([null, {}])).toMatchObject({ accepted: 0, items: [], failedCount: 2 });
-});
-
-test('returns 202 with 1,000 items', async () => {
-  const answer = await batch(Array(1_000).fill({ ...event, userId: newUser() }));
-  expect(answer).toMatchObject({ accepted: 1_000, failedCount: 0 });
-  expect(new Set(answer.items.map(({ memoryId }) => memoryId)).size).toBe(1_000);
 });
 
 describe.each<[path: string, good: object]>([

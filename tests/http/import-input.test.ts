@@ -72,11 +72,3 @@ test('lists failed items in order, for whatever reason, and skips an id that exi
   expect(failed.map(({ index }) => index)).toEqual([1, 2, 3, 4]);
   expect(failed[1]?.message).toContain('externalId');
 });
-
-test('returns 200 with 1,000 items', async () => {
-  const userId = newUser();
-  const items = Array.from({ length: 1_000 }, (_, index) => {
-    return { ...importable(userId), id: `mem_${userId}_${index}` };
-  });
-  expect(await importAll(server, items)).toMatchObject({ imported: 1_000, skipped: 0 });
-});
