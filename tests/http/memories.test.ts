@@ -3,7 +3,6 @@ import type { SavedMemory } from '../../sdk/contract/memory.ts';
 import { ask, bodyOf, getMemory, getPage, newUser, save } from '../support/http.ts';
 import { goodMetadata, goodTexts } from '../support/inputs.ts';
 import { withProject } from '../support/server.ts';
-import { essence, saveOf, sendKeyed } from '../support/writes.ts';
 
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
@@ -43,24 +42,6 @@ describe('POST /v1/memories', () => {
     expect(await getMemory(server, memoryId)).toEqual(memory);
   });
 
-  test('replaces all but id and createdAt if source and externalId are known, with 200', async () => {
-    const userId = newUser();
-    const first = saveOf(userId, 'vegan', { ...all, ...expiry, metadata: { a: 1 } });
-    const created = await sendKeyed(server, first, userId);
-    const { memoryId, ...former } = bodyOf<SavedMemory>(created, 201);
-    const { source, externalId } = all;
-    const answer = await post({ userId, source, externalId, content: 'vegetarian' });
-    const replaced = bodyOf<SavedMemory>(answer, 200);
-    expect(answer.headers.get('etag')).toBe('"2"');
-    expect(answer.headers.get('location')).toBeNull();
-    const cleared = { metadata: {}, occurredAt: null, expiresAt: null };
-    const { updatedAt } = replaced;
-    const changed = { content: 'vegetarian', version: 2, updatedAt, ...cleared };
-    expect(replaced).toEqual({ ...former, memoryId, ...changed });
-    expect((await getPage(server, userId)).items).toHaveLength(1);
-    expect(essence(await sendKeyed(server, first, userId))).toEqual(essence(created));
-  });
-
   test.each(goodTexts(65_536))('content is returned unchanged: %s', async (_, content) => {
     const { id } = await save(server, newUser(), content);
     expect((await getMemory(server, id)).content === content).toBe(true);
@@ -78,16 +59,4 @@ describe('POST /v1/memories', () => {
     expect<object>(saved.metadata).toEqual(metadata);
     expect((await getMemory(server, saved.id)).metadata).toEqual(saved.metadata);
   });
-});
-
-test('a save treats null as omitted, and clears the times of the memory that it replaces', async () => {
-  const userId = newUser();
-  const save = (fields: object) => server.client.save({ userId, content: 'x', ...fields });
-  for (const saved of [await save(none), await save(none)]) expect(saved).toMatchObject(none);
-  // Without an externalId, the second save does not replace the first memory.
-  expect((await getPage(server, userId)).items).toHaveLength(2);
-  const times = { occurredAt: '2026-05-08', expiresAt: '2999-01-01' };
-  const first = await save({ externalId: 'x', ...times });
-  const second = await save({ ...none, externalId: 'x' });
-  expect(second).toMatchObject({ ...none, externalId: 'x', id: first.id, version: 2 });
 });

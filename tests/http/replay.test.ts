@@ -1,17 +1,10 @@
 import { expect, test } from 'bun:test';
 import { type OperationName, operations } from '../../sdk/contract/operations.ts';
 import { documented, documentOf, jsonOf, misfit } from '../support/document.ts';
-import { ask, bodyOf, expectError, newUser, save } from '../support/http.ts';
+import { bodyOf, newUser, save } from '../support/http.ts';
 import { requestOf } from '../support/operation-requests.ts';
 import { withServer } from '../support/server.ts';
-import {
-  completeMemories,
-  essence,
-  importable,
-  markOf,
-  saveOf,
-  sendKeyed,
-} from '../support/writes.ts';
+import { completeMemories, essence, importable, markOf, sendKeyed } from '../support/writes.ts';
 
 const server = await withServer();
 
@@ -79,20 +72,6 @@ const cases: Case[] = [
       },
     ],
   ),
-  [
-    'of a used key with another request, after a delete, is rejected',
-    async () => {
-      const userId = newUser();
-      const { body } = await sendKeyed(server, saveOf(userId, canary), userId);
-      const { id } = body as { id: string };
-      bodyOf(await ask(server, 'DELETE', `/v1/memories/${id}`), 204);
-      return async () => {
-        const update = { method: 'PATCH', path: `/v1/memories/${id}`, body: { content: 'x' } };
-        const other = await sendKeyed(server, update, userId);
-        expectError(other, 400, 'idempotency_key_reused');
-      };
-    },
-  ],
 ];
 
 test.each(cases)('a replay %s', async (_, begin) => {
