@@ -18,8 +18,9 @@ async function open(): Promise<Door> {
   projects += 1;
   const apiKey = await server.createKey(`project ${projects}`);
   const client = new MemoryClient({ apiKey, baseUrl: server.url });
-  const write = ({ key, version }: Options) => ({
-    idempotencyKey: key ?? null,
+  const keyed = ({ key }: Options) => ({ idempotencyKey: key ?? null });
+  const write = ({ version, ...rest }: Options) => ({
+    ...keyed(rest),
     ...(version !== undefined && { ifVersion: version }),
   });
   return {
@@ -27,10 +28,10 @@ async function open(): Promise<Door> {
     save: (fields, options) => client.save(fields, write(options)),
     update: (id, changes, options) => client.update(id, changes, write(options)),
     remove: (id, options) => client.delete(id, write(options)),
-    erase: (userId, options) => client.deleteAll({ userId }, write(options)),
-    ingest: (item, options) => client.ingest.record(recordOf(item), write(options)),
-    batch: (items, options) => client.ingest.batch({ items: items.map(recordOf) }, write(options)),
-    import: (items, options) => client.import({ items }, write(options)),
+    erase: (userId, options) => client.deleteAll({ userId }, keyed(options)),
+    ingest: (item, options) => client.ingest.record(recordOf(item), keyed(options)),
+    batch: (items, options) => client.ingest.batch({ items: items.map(recordOf) }, keyed(options)),
+    import: (items, options) => client.import({ items }, keyed(options)),
     get: (id) => client.get(id),
     statuses: async (ids) => (await client.statusMany(ids)).items,
     async list({ filter, ...query }) {
