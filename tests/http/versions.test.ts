@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { Memory, SavedMemory } from '../../sdk/contract/memory.ts';
+import type { Memory } from '../../sdk/contract/memory.ts';
 import { documented, resolve } from '../support/document.ts';
 import { ask, bodyOf, expectError, getMemory, getPage, newUser, save } from '../support/http.ts';
 import { withProject } from '../support/server.ts';
@@ -45,30 +45,6 @@ test('every change increments the version, returns its ETag, and keeps what is n
   const answer = await ask(server, 'GET', `/v1/memories/${id}`);
   expect(answer).toMatchObject({ status: 200, body: before });
   expect(answer.headers.get('etag')).toBe('"4"');
-});
-
-test('a change to the same values keeps version, ETag and updatedAt', async () => {
-  const given = { a: 1, b: { c: [1], d: null } };
-  const fields = { content: 'x', metadata: given, occurredAt: '2026-05-08' };
-  const body = { userId: newUser(), externalId: 'e', ...fields };
-  const save = (more = {}) => ask(server, 'POST', '/v1/memories', { body: { ...body, ...more } });
-  const { id } = bodyOf<SavedMemory>(await save(), 201);
-  const before = await getMemory(server, id);
-  const metadata = { b: { d: null, c: [1] }, a: 1.0 };
-  for (const answer of [
-    await save(),
-    await save({ metadata, occurredAt: '2026-05-08T02:00:00+02:00' }),
-    await patch(id, fields, '"1"'),
-    await patch(id, { metadata }, '"1"'),
-    await patch(id, { expiresAt: null }, '"1"'),
-  ]) {
-    expect(bodyOf<Memory>(answer, 200)).toMatchObject(before);
-    expect(answer.headers.get('etag')).toBe('"1"');
-    expect(await getMemory(server, id)).toEqual(before);
-  }
-  expectError(await patch(id, fields, '"2"'), 412, 'precondition_failed');
-  // A save that omits a time clears it.
-  expect(bodyOf<Memory>(await save({ occurredAt: null }), 200).version).toBe(2);
 });
 
 test('conditions are documented for the requests on one memory', () => {
