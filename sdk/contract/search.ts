@@ -79,7 +79,9 @@ export const ScoreParts = Type.Object(
   {
     words: Part('From the words that the query and the memory share.'),
     phrase: Part('From words that stand together in both.'),
-    date: Part('What is added because the memory is of a day that the query is about.'),
+    date: Part(
+      'What is added because the memory is of a day that the query is about, or is newer.',
+    ),
     meaning: Part('From the similarity of the meanings.'),
   },
   {

@@ -3,6 +3,7 @@ import { type Column, joinColumns, splitColumns } from './columns.ts';
 import { Matcher } from './match.ts';
 import { addMeaning, type Meaning, vectorRows } from './meaning.ts';
 import { MemoryTable } from './memory-table.ts';
+import { preferNewer } from './newer.ts';
 import type { Query } from './query.ts';
 import { Ranked, type RankedMemory } from './ranked.ts';
 import { bestChunks, type ChunkScores, scoreChunks } from './ranking.ts';
@@ -132,10 +133,16 @@ export class SearchIndex {
     const timeline = this.#timeline;
     const matcher = new Matcher(query, weights);
     const chunkScores = scoreChunks(timeline, matcher, weights);
-    if (meaning !== null) {
-      addMeaning(chunkScores, timeline, this.#rowsOf(timeline, meaning.table), meaning, weights);
+    const rows = meaning === null ? null : this.#rowsOf(timeline, meaning.table);
+    if (meaning !== null && rows !== null) {
+      addMeaning(chunkScores, timeline, rows, meaning, weights);
     }
-    const { ranks, scores } = bestChunks(timeline, chunkScores);
+    const results = bestChunks(timeline, chunkScores);
+    if (meaning !== null && rows !== null && query.asksPresent && query.dates.length === 0) {
+      const createdAt = (memory: number) => this.#memories.timeAt(memory);
+      preferNewer(timeline, results, { rows, table: meaning.table, createdAt }, weights);
+    }
+    const { ranks, scores } = results;
     return new Ranked({ matcher, rarity: chunkScores.rarity }, scores, (result) => {
       const rank = ranks[result] ?? 0;
       return this.#resultOf(timeline, rank, scores[result] ?? 0, chunkScores);

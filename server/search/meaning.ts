@@ -1,5 +1,5 @@
 import type { VectorScan } from '../embeddings/vector.ts';
-import { isMessage, isTurn } from './chunk-table.ts';
+import { isMessage, isReply, isTurn } from './chunk-table.ts';
 import type { ChunkScores } from './ranking.ts';
 import type { Timeline } from './timeline.ts';
 import type { VectorTable } from './vector-table.ts';
@@ -65,7 +65,7 @@ export function addMeaning(
     if (cosine > high) high = cosine;
   }
   const scale = alone ? 0 : wordScale(scores);
-  const { words, phrases } = scores;
+  const { words, phrases, asksAssistant } = scores;
   const found = mean + foundAbove * deviation;
   const parts = new Float64Array(words.length);
   for (let rank = 0; rank < words.length; rank += 1) {
@@ -77,11 +77,12 @@ export function addMeaning(
     const weight = (flags & (isTurn | isMessage)) === 0 ? weights.textMeaning : weights.meaning;
     const share = alone ? 1 : weight * fluency;
     const constant = alone ? 1 : isInTurn ? weights.turn : 0;
+    const factor = asksAssistant && (flags & isReply) === 0 ? weights.notReply : 1;
     const wordFactor = (1 - share) * scale * Math.max(matched, constant);
     words[rank] = (words[rank] ?? 0) * wordFactor;
     phrases[rank] = (phrases[rank] ?? 0) * wordFactor;
     if (cosine >= found || (near > 0 && matched > 0))
-      parts[rank] = share * near * (constant || near);
+      parts[rank] = factor * share * near * (constant || near);
   }
   scores.meaning = { scores: parts, cosines, found };
   if (alone) scores.days = null;
@@ -110,11 +111,15 @@ function cosinesOf(
   const cosines = new Float64Array(rows.length);
   const length = Math.sqrt(1 + weights.previousMeaning ** 2);
   let before = Number.NaN;
+  let asked = Number.NaN;
   for (let rank = 0; rank < rows.length; rank += 1) {
     const own = products[rows[rank] ?? -1] ?? Number.NaN;
-    const areTurns = (flags[rank] ?? 0) & (flags[rank - 1] ?? 0) & isTurn;
+    const flag = flags[rank] ?? 0;
+    const areTurns = flag & (flags[rank - 1] ?? 0) & isTurn;
     const isAlone = areTurns === 0 || Number.isNaN(before);
     cosines[rank] = isAlone ? own : (own + weights.previousMeaning * before) / length;
+    if ((flag & isReply) === 0) asked = (flag & isMessage) === 0 ? Number.NaN : own;
+    else if (asked > own) cosines[rank] = own + weights.askedMeaning * (asked - own);
     before = own;
   }
   return cosines;

@@ -2,7 +2,7 @@ import type { DayRange } from './calendar.ts';
 import { datesIn } from './dates.ts';
 import { normalizeWords } from './normalize.ts';
 import { isUnspaced, ngramLength } from './scripts.ts';
-import { stopWords } from './words.ts';
+import { asksPast, asksPresent, asksState, asksYou, stopWords } from './words.ts';
 
 /** A search term: a normalized word, or an n-gram of a script without spaces. */
 type Term = { text: string; isNgram: boolean };
@@ -18,6 +18,10 @@ export type Query = {
   dates: DayRange[];
   /** Whether the query asks for nothing but these days: "yesterday", "what happened in May?" */
   isDateAlone: boolean;
+  /** Whether it asks for the words of an assistant: "what did you recommend?" */
+  asksAssistant: boolean;
+  /** Whether it asks for the present state: "where do I live?" */
+  asksPresent: boolean;
 };
 
 /** The maximum number of distinct terms. Further terms of a long question are ignored. */
@@ -37,6 +41,8 @@ export function parseQuery(text: string, nowMs?: number): Query {
   const last = tokens.at(-1);
   const unfinished = last !== undefined && !last.isNgram && /[\p{L}\p{N}\p{M}]$/u.test(text);
   query.prefix = unfinished ? query.terms.findIndex((term) => term.text === last.text) : -1;
+  query.asksAssistant = asksYou.test(text);
+  query.asksPresent = asksPresent.test(text) || (asksState.test(text) && !asksPast.test(text));
   if (nowMs === undefined) return query;
   const { dates, rest } = datesIn(text, nowMs);
   query.dates = dates;
@@ -92,7 +98,10 @@ function ngramsOf(run: string): string[] {
 }
 
 function build(all: Token[], kept: Set<Token>): Query {
-  const query: Query = { terms: [], pairs: [], prefix: -1, dates: [], isDateAlone: false };
+  const query: Query = {
+    ...{ terms: [], pairs: [], prefix: -1, dates: [] },
+    ...{ isDateAlone: false, asksAssistant: false, asksPresent: false },
+  };
   const indexes = new Map<string, number>();
   const paired = new Set<string>();
   let before = -1;

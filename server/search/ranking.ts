@@ -21,13 +21,15 @@ export type ChunkScores = {
   days: Float64Array | null;
   rarity: Float64Array;
   meaning: MeaningScores | null;
+  /** Whether everything but replies counts less. */
+  asksAssistant: boolean;
 };
 
 /** The parts of the scores for meaning. A cosine of at least `found` matches by meaning alone. */
 type MeaningScores = { scores: Float64Array; cosines: Float64Array; found: number };
 
 /** The best chunk of each matching memory, and its score, as columns, oldest first. */
-type Results = { ranks: Int32Array; scores: Float64Array };
+export type Results = { ranks: Int32Array; scores: Float64Array };
 
 /** People also talk about what happens on a day a few days before and after it. */
 const marginDays = 3;
@@ -56,15 +58,17 @@ export function scoreChunks(
   const days = isDateAlone ? perDay(timeline, ranges, { inside: dayScore, outside: 0 }) : null;
   const words = new Float64Array(length);
   const phrases = new Float64Array(length);
+  const { asksAssistant } = matcher.query;
+  const otherFactor = asksAssistant ? weights.notReply : 1;
   let asked = -1;
   for (let rank = 0; rank < length; rank += 1) {
     const inReply = ((timeline.flags[rank] ?? 0) & isReply) !== 0;
     if (!inReply) asked = rank;
-    const factor = inReply ? weights.reply : 1;
+    const factor = inReply ? weights.reply : otherFactor;
     words[rank] = factor * neighbours.score(rank, inReply ? asked : -1);
     phrases[rank] = factor * weights.phrase * (hits.phrases?.worth(rank, rarity) ?? 0);
   }
-  return { words, phrases, dates, days, rarity, meaning: null };
+  return { words, phrases, dates, days, rarity, meaning: null, asksAssistant };
 }
 
 /** Returns a value for each chunk that depends on whether its day is in one of the ranges. */

@@ -64,6 +64,23 @@ export class VectorTable {
     return block.scales[first + chunk] === 0 ? -1 : block.first + first + chunk;
   }
 
+  /** Returns the cosine of the vectors in two rows. */
+  cosine(left: number, right: number): number {
+    const [one, other] = [this.#at(left), this.#at(right)];
+    let product = 0;
+    for (let at = 0; at < this.dims; at += 1)
+      product += (one.data[at] ?? 0) * (other.data[at] ?? 0);
+    return product * one.scale * other.scale;
+  }
+
+  #at(row: number): { scale: number; data: Int8Array } {
+    const block = this.#blocks.findLast(({ first }) => first <= row);
+    if (block === undefined) throw new RangeError(`no row ${row}`);
+    const at = row - block.first;
+    const data = block.data.subarray(at * this.dims, (at + 1) * this.dims);
+    return { scale: block.scales[at] ?? 0, data };
+  }
+
   /** Adds a memory's vectors as stored: for each, a float32 scale and an int8 per dimension. */
   put(id: string, change: number, stored: Uint8Array): void {
     this.remove(id);

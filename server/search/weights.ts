@@ -36,6 +36,8 @@ export const searchWeights = {
   withoutSpeaker: 0.5,
   /** The factor for a language model's reply: replies are long and contain many words. */
   reply: 0.8,
+  /** The factor for everything else if the query asks for the words of an assistant. */
+  notReply: 0.5,
   /** The boost of a reply from the message that it answers. */
   asked: 0.9,
   /**
@@ -50,6 +52,14 @@ export const searchWeights = {
   turn: 0.65,
   /** The share of the previous turn's vector that is added to a turn's. */
   previousMeaning: 0.3,
+  /** The share in a reply's meaning of the message that it answers, if that is nearer. */
+  askedMeaning: 0.3,
+  /**
+   * To a query about the present, a newer statement is about the same thing as an older one if
+   * their vectors have at least this cosine, and the newer has this share of the older one's score.
+   */
+  newerCosine: 0.55,
+  newerScore: 0.35,
   /** The factor for a chunk of a day that the query is about. */
   date: 3,
 };

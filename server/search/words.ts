@@ -16,6 +16,25 @@ export const stopWords: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
+const acts =
+  'said|tell|told|suggest|recommend|advise|propose|mention|gave|give|explain|describe|wrote';
+const works =
+  'advice|tips?|suggestions?|recommendations?|answer|reply|list|plan|outline|recipe|ideas?';
+
+/** "What did you recommend?", "your advice", "what did the assistant say?" */
+export const asksYou = new RegExp(
+  `\\b(?:(?:did|have|had|would) you|you (?:\\w+ )?(?:${acts})|your (?:\\w+ )?(?:${works})|assistant)\\b`,
+  'i',
+);
+
+/** "Which car does she drive now?" */
+export const asksPresent =
+  /\b(?:now|nowadays|current(?:ly)?|latest|newest|most recent|still|any ?more|these days|at the moment|at present)\b/i;
+
+/** "Where do I live?", unless it is about the past. */
+export const asksState = /^(?:\w+ ){0,5}(?:is|are|am|do|does|can|(?:what|who|where)['’]s)\b/i;
+export const asksPast = /\b(?:did|was|were|had|when)\b/i;
+
 /** Groups of forms of one word that do not share a stem. */
 const irregularGroups =
   'go goes going gone went;buy bought buying;take taken taking took;eat ate eaten eating;' +

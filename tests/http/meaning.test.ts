@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { type Health, MemoryClient, type SearchQuery } from '../../sdk/index.ts';
 import { connectTo } from '../mcp/connect.ts';
+import { newUser } from '../support/http.ts';
 import { searchByMeaning } from '../support/meaning.ts';
 import { withServer } from '../support/server.ts';
 import { rejectionOf } from '../support/thrown.ts';
@@ -112,6 +113,42 @@ describe('with the built-in model', async () => {
     await server.client.save({ userId, content: old });
     await server.client.deleteAll({ userId });
     expect(await found(oldQuestion)).toEqual([]);
+  });
+
+  test('to a question about the present, the newer of two statements comes first', async () => {
+    const [before, now] = [
+      'User lives in Hamburg, in a rented flat',
+      'User moved to Lisbon and rents an apartment there',
+    ];
+    const first = async (query: string, times: string[]) => {
+      const userId = newUser();
+      for (const [at, content] of [before, now].entries()) {
+        await server.client.save({ userId, content, occurredAt: times[at] });
+      }
+      return (await embeddedSearch({ userId, query })).items[0]?.content;
+    };
+    const rising = ['2025-01-14T10:00:00Z', '2026-03-20T10:00:00Z'];
+    const question = 'where does the user live?';
+    expect(await first(question, rising)).toBe(now);
+    expect(await first(question, [])).toBe(now);
+    // Saved in another order than it happened.
+    expect(await first(question, rising.toReversed())).toBe(before);
+    expect(await first('where did the user live?', rising)).toBe(before);
+  });
+
+  test('a reply is found by the question that it answers, above it if asked for', async () => {
+    const userId = newUser();
+    const messages = [
+      ['user', 'How do I get red wine out of a white shirt?'],
+      ['assistant', 'Blot it, then use cold water and salt. Do not rub.'],
+      ['user', 'My brother spilled red wine at the wedding'],
+    ] as const;
+    for (const [role, content] of messages) {
+      await server.client.save({ userId, content, metadata: { role } });
+    }
+    const query = 'what did you recommend for the wine stain?';
+    const { items } = await embeddedSearch({ userId, query });
+    expect(items[0]?.content).toBe(messages[1][1]);
   });
 
   test('a save over MCP lists the memory that it may replace', async () => {
