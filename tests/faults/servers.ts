@@ -1,7 +1,7 @@
 import { query } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
-import { sendOrThrow } from './api.ts';
-import { type Fleet, onSeparatePostgres } from './fleet.ts';
+import { type Call, sendOrThrow } from './api.ts';
+import { onSeparatePostgres } from './fleet.ts';
 import type { Figures, Harness, Run, Violations } from './harness.ts';
 import { startLoad } from './load.ts';
 
@@ -42,40 +42,31 @@ function run({ tier, variants, random, violations }: Run): Promise<Figures> {
   return onSeparatePostgres(servers, options, async ({ fleet, url, disturb, faults }) => {
     await countEffects(url);
     const load = startLoad({ target: fleet.target, violations, random, clients });
-    const filler = createRecords(fleet);
+    let batches = 0;
+    const accept = () => sendOrThrow(fleet.target, batchOf(batches++));
     const end = performance.now() + durationMs[tier];
     while (performance.now() < end) {
-      await until(async () => filler.total() - (await countResults(url)) < maxPending, waiting);
+      const isShort = async () => batches * perBatch - (await countResults(url)) < maxPending;
+      await until(isShort, waiting);
       // Enqueues enough records to keep every server busy when the fault occurs.
-      await filler.accept(batchesAtOnce);
+      await Promise.all(Array.from({ length: batchesAtOnce }, accept));
       await Bun.sleep(random.between(0, 100));
       await disturb(pauseMs);
     }
     const compared = await load.settle(drainWithinMs);
-    const effects = await auditEffects(url, filler.total(), violations);
+    const effects = await auditEffects(url, batches * perBatch, violations);
     const rejectedResults = fleet.sumOf(/^rejected (\d+)/gm);
     return { ...compared, ...faults, ...effects, rejectedResults };
   });
 }
 
-/** Ingests records that are never changed later, so that each must have exactly one result. */
-function createRecords({ target }: Fleet) {
-  let batches = 0;
-  async function acceptBatch(): Promise<void> {
-    batches += 1;
-    const name = `fill-${batches}`;
-    const items = Array.from({ length: perBatch }, (_, index) => {
-      return { userId, type: 'document', data: { text: `record ${index} of ${name}` } };
-    });
-    const call = { method: 'POST' as const, path: '/v1/ingest/batch', body: { items } };
-    await sendOrThrow(target, { ...call, idempotencyKey: name });
-  }
-  return {
-    async accept(count: number) {
-      await Promise.all(Array.from({ length: count }, acceptBatch));
-    },
-    total: () => batches * perBatch,
-  };
+/** Returns records that are never changed later, so that each must have exactly one result. */
+function batchOf(number: number): Call {
+  const items = Array.from({ length: perBatch }, (_, index) => {
+    return { userId, type: 'document', data: { text: `record ${index} of ${number}` } };
+  });
+  const idempotencyKey = `fill-${number}`;
+  return { method: 'POST', path: '/v1/ingest/batch', body: { items }, idempotencyKey };
 }
 
 async function countResults(url: string): Promise<number> {
@@ -104,16 +95,11 @@ async function auditEffects(url: string, expected: number, violations: Violation
      FROM effects WHERE user_id = $1`,
     [userId],
   );
-  const { effects, records: done, mostAttempts } = row as Record<string, number>;
-  const doubleEffects = (effects ?? 0) - (done ?? 0);
-  const lostRecords = expected - (done ?? 0);
-  if (doubleEffects > 0) violations.add(`${doubleEffects} results were stored twice`);
+  const { effects = 0, records = 0, mostAttempts = 0 } = row as Record<string, number>;
+  const duplicateResults = effects - records;
+  const lostRecords = expected - records;
+  if (duplicateResults > 0) violations.add(`${duplicateResults} results were stored twice`);
   if (lostRecords > 0) violations.add(`${lostRecords} records have no result`);
-  return {
-    records: expected,
-    results: effects ?? 0,
-    duplicateResults: doubleEffects,
-    lostRecords,
-    maxAttempts: mostAttempts ?? 0,
-  };
+  const found = { duplicateResults, lostRecords, maxAttempts: mostAttempts ?? 0 };
+  return { records: expected, results: effects, ...found };
 }
