@@ -1,6 +1,6 @@
 import { bulk } from './bulk.ts';
 import { crash } from './crash.ts';
-import { disk } from './disk.ts';
+import { disk, steps } from './disk.ts';
 import { failover } from './failover.ts';
 import type { Harness } from './harness.ts';
 import { health } from './health.ts';
@@ -13,7 +13,6 @@ import { queue } from './queue.ts';
 import { replays } from './replays.ts';
 import { severalServers } from './servers.ts';
 import { shown } from './shown.ts';
-import { steps } from './steps.ts';
 
 /** All harnesses, ordered by the numbers of their ids. */
 export const harnesses: Harness[] = [
