@@ -83,10 +83,9 @@ function startTable({ service, bun }: Started) {
     short(median(ms)),
     showRatio(ratioOf(ms, bun)),
   ];
+  const what = 'Time from `memory serve` to the response to the first list request';
   return {
-    title:
-      'Time from `memory serve` to the response to the first list request, with the files in the ' +
-      'page cache',
+    title: `${what}, with the files in the page cache`,
     head: ['', 'ms', 'relative to `bun -e 0`'],
     rows: [row('the service', service), row('`bun -e 0`', bun)],
   };
@@ -127,17 +126,10 @@ function goalsOf({ service }: Started, { idle, loaded }: Memory, context: Contex
 }
 
 function memoryTable({ idle, loaded }: Memory, { memorySeconds }: Context) {
-  const row = [
-    'the service',
-    showBytes(idle),
-    ...[1 / 3, 2 / 3, 1].map((share) =>
-      showBytes(loaded[Math.ceil(loaded.length * share) - 1] ?? Number.NaN),
-    ),
-    showBytes(Math.max(...loaded)),
-  ];
+  const after = [1 / 3, 2 / 3, 1].map((share) => loaded[Math.ceil(loaded.length * share) - 1] ?? 0);
   return {
     title: `Resident memory, ${memorySeconds} s under load`,
     head: ['', 'idle', 'after a third', 'after two thirds', 'at the end', 'highest'],
-    rows: [row],
+    rows: [['the service', ...[idle, ...after, Math.max(...loaded)].map(showBytes)]],
   };
 }

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { createRandom } from '../support/random.ts';
 import { harnesses } from './all.ts';
 import { createViolations, type Harness, Skipped } from './harness.ts';
@@ -15,13 +16,13 @@ import { type Finding, holds, type Result, writePage } from './report.ts';
  * the controls. FAULTS_SEED=<seed> repeats a run. With FAULTS_EMBEDDINGS=local, the service has its
  * model, as in the harnesses that always need it.
  */
-const args = process.argv.slice(2);
-const names = args.filter((arg) => !arg.startsWith('--'));
-const options = ['--quick', '--full', '--control', '--no-page'];
-const unknown = args.filter((arg) => arg.startsWith('--') && !options.includes(arg));
-if (unknown.length > 0) throw new Error(`unknown option ${unknown}; expected ${options.join(' ')}`);
+const isSet = { type: 'boolean', default: false } as const;
+const { values, positionals: names } = parseArgs({
+  allowPositionals: true,
+  options: { quick: isSet, full: isSet, control: isSet, 'no-page': isSet },
+});
 // `npm run faults -- --quick` appends `--quick` to the script's own `--full`.
-const tier = args.includes('--full') && !args.includes('--quick') ? 'full' : 'quick';
+const tier = values.full && !values.quick ? 'full' : 'quick';
 const seed = Number(process.env.FAULTS_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const page = join(import.meta.dir, '../../docs/reliability.md');
 
@@ -36,9 +37,7 @@ console.log(`seed ${seed}; FAULTS_SEED=${seed} repeats this run`);
 
 const results: Result[] = [];
 for (const harness of chosen) results.push(await prove(harness));
-if (tier === 'full' && !args.includes('--control') && !args.includes('--no-page')) {
-  writePage(page, results);
-}
+if (tier === 'full' && !values.control && !values['no-page']) writePage(page, results);
 const seconds = results.reduce((sum, { durationMs }) => sum + durationMs, 0) / 1_000;
 const failed = results.filter((result) => !holds(result)).map(({ harness }) => harness.id);
 console.log(`\n${results.length} harnesses, ${tier}, in ${Math.round(seconds)} s; seed ${seed}`);
@@ -48,14 +47,11 @@ process.exit(failed.length > 0 ? 1 : 0);
 
 async function prove(harness: Harness): Promise<Result> {
   const begun = performance.now();
-  const nothing: Finding = {
-    figures: {},
-    violations: [],
-    skipped: 'only the control was requested',
-  };
-  const onlyControl = args.includes('--control');
-  const finding = onlyControl ? nothing : await attempt(harness, tier, []);
-  const control = onlyControl || tier === 'full' ? await attemptControl(harness) : null;
+  const skipped = 'only the control was requested';
+  const finding = values.control
+    ? { figures: {}, violations: [], skipped }
+    : await attempt(harness, tier, []);
+  const control = values.control || tier === 'full' ? await attemptControl(harness) : null;
   // An exception in a control does not prove that the harness finds violations.
   if (control?.fellOver === true) finding.violations.push(...control.violations);
   const durationMs = performance.now() - begun;
