@@ -2,6 +2,7 @@ import type { Dictionary } from './dictionary.ts';
 import { type Missing, splitMatches } from './split-words.ts';
 import type { Timeline } from './timeline.ts';
 import { isTypo, letterMask, minTypoLength, minUnfinishedLength, unitsOf } from './typo.ts';
+import { noWord } from './word-table.ts';
 
 /** Limits a query's cost. Missing terms beyond this number are ignored. */
 const maxMissing = 8;
@@ -11,14 +12,17 @@ const maxTermLength = 64;
 const maxCandidates = 32_768;
 /** The maximum number of matched words. The first matches in the timeline are kept. */
 const maxMatches = 500;
+/** A hash in hexadecimal, and the length to which Git shortens one at least. */
+const hash = /^(?=.*\d)(?=.*[a-f])[\da-f]+$/;
+const minHashLength = 7;
 
 type Wanted = Missing & { units: Uint16Array; mask: number; allowsTypo: boolean };
 
 /**
  * Finds words for missing terms: words within one typo (one letter wrong, missing or extra, or two
- * swapped), words that begin with the term, and adjacent words that spell the term ("408 247 8880"
- * for "4082478880"). A term with digits allows no typo, because changing a digit makes a different
- * number.
+ * swapped), words that begin with the term, the first digits of a hash, and adjacent words that
+ * spell the term ("408 247 8880" for "4082478880"). A term with digits allows no typo, because
+ * changing a digit makes a different number.
  */
 export function fuzzyMatches(timeline: Timeline, missing: readonly Missing[]): Map<number, number> {
   const wanted = missing.slice(0, maxMissing).flatMap(({ text, index }): Wanted[] => {
@@ -29,12 +33,24 @@ export function fuzzyMatches(timeline: Timeline, missing: readonly Missing[]): M
   });
   const close = new Map<number, number>();
   for (const term of wanted) {
-    for (const word of wordsCloseTo(term, timeline.dictionary)) {
+    const { dictionary } = timeline;
+    for (const word of [...shortHashes(term, dictionary), ...wordsCloseTo(term, dictionary)]) {
       if (!close.has(word)) close.set(word, term.index);
     }
   }
   const longEnough = wanted.filter(({ text }) => text.length >= minUnfinishedLength);
   return splitMatches(timeline, longEnough, close, maxMatches);
+}
+
+/** Returns the words that are the beginning of the term, if it is a hash. */
+function shortHashes({ text }: Wanted, dictionary: Dictionary): number[] {
+  if (!hash.test(text)) return [];
+  const found: number[] = [];
+  for (let length = minHashLength; length < text.length; length += 1) {
+    const word = dictionary.find(text.slice(0, length));
+    if (word !== noWord) found.push(word);
+  }
+  return found;
 }
 
 function wordsCloseTo(term: Wanted, dictionary: Dictionary): number[] {

@@ -18,6 +18,7 @@ const word = fc.oneof(
   oneOf('boat boats boating ship film movie went go the green'),
   oneOf('ERR-4711 408-247-8880 4082478880 note book notebook v2.3'),
   oneOf('marathon marethon marathons marathn mara baot bo anaboat'),
+  oneOf('7d41e9c 7d41e9c0 7d41e9c0b'),
   oneOf('北京 我喜欢北京 北 京都 𩸽北 𩸽 커피 กุ้ง กุ กุ้งข้าว ラーメン 👍'),
   fc.string({ unit: fc.constantFrom('a', 'b', 'o', 't', '4', '北', '京'), maxLength: 6 }),
 );

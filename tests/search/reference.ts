@@ -139,7 +139,12 @@ function addFuzzyMatches(chunks: readonly Chunk[], matcher: Matcher): void {
 
 function isClose(typed: string, word: string): boolean {
   if (word.startsWith(typed)) return true;
+  if (isHash(typed) && word.length >= 7 && typed.startsWith(word)) return true;
   return !/\d/.test(typed) && typed.length >= 3 && isReferenceTypo(typed, word);
+}
+
+function isHash(word: string): boolean {
+  return /^[0-9a-f]+$/.test(word) && /\d/.test(word) && /[a-f]/.test(word);
 }
 
 /** Returns the consecutive words, starting at `at`, that together form the text. */

@@ -163,6 +163,17 @@ function expectFalling(found: RankedMemory[]): void {
   }
 }
 
+test('a hash is found by its first seven digits or more, and by more than are stored', () => {
+  const texts = ['Reverted 7d41e9c on Friday', 'Bisected to 7d41e9c0b52f', 'Merged 7d41e9 too'];
+  for (const query of ['7d41e9c0b52f8a66?', '7d41e9c0?']) {
+    expect(ask(query, texts).found.map(({ id }) => id)).toEqual(['1', '0']);
+  }
+  const others = ['Merged 7d41e9', 'Order 1002384 was sent', 'It was defaced'];
+  for (const query of ['7d41e9c0b?', '10023844?', 'defacedbe?']) {
+    expect([query, ask(query, others).found]).toEqual([query, []]);
+  }
+});
+
 test('a number with another digit is another number, not a typo', () => {
   const texts = ['Order 10023844 was sent', 'It failed with ERR-4711', 'Flight BA117 is late'];
   for (const query of ['10023845?', '4712?', '47111?', 'BA118?']) {
