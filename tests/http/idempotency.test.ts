@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { ask, askRaw, expectError, expectInvalid, getPage, newUser } from '../support/http.ts';
 import { rowsOf } from '../support/rows.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { exchange, head } from '../support/socket.ts';
 import {
   completeMemories,
@@ -14,7 +14,7 @@ import {
   writesWithBody,
 } from '../support/writes.ts';
 
-const server = await withServer();
+const server = await withProject();
 
 function reordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reordered);
@@ -118,25 +118,6 @@ describe('Idempotency-Key', () => {
     expect(answer?.status).toBe(400);
     expect((await getPage(server, userId)).items).toEqual([]);
   });
-});
-
-test('after a restart, every key returns its first response and rejects other requests', async () => {
-  const sent = await Promise.all(
-    writes.map(async ([, make]) => {
-      const { userId, request } = await prepare(server, make);
-      return { key: userId, request, first: await sendKeyed(server, request, userId) };
-    }),
-  );
-  const effects = await Promise.all(sent.map(({ key }) => completeMemories(server, key)));
-  await server.restart();
-  for (const { key, request, first } of sent) {
-    const again = await sendKeyed(server, request, key);
-    expect(markOf(again)).toBe('replayed');
-    expect(essence(again)).toEqual(essence(first));
-    expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
-    expectError(await sendKeyed(server, saveOf(key, 'other'), key), 400, 'idempotency_key_reused');
-  }
-  expect(await Promise.all(sent.map(({ key }) => completeMemories(server, key)))).toEqual(effects);
 });
 
 test('a number outside the range of a double differs from null', async () => {
