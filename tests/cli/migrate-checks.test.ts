@@ -48,7 +48,7 @@ describe('--verify', async () => {
     ['default', 'projects', `name LIKE 'default%'`, 'name', longer],
     ['', 'maintenance', `name = 'uptime'`, 'value', ['+ 1', '- 1']],
   ] as const)(
-    'detects a change in project "%s", in %s where %s: %s',
+    'detects a change in "%s", %s where %s: %s',
     async (project, table, where, column, by) => {
       const change = async (value: string) => {
         const text = `UPDATE ${table} SET ${column} = ${value} WHERE ${where} RETURNING 1`;

@@ -26,35 +26,32 @@ const ofFile = test.skipIf(backend !== 'sqlite');
 
 const on = (url: string) => ['--database', url];
 
-ofFile(
-  'a backup of a running server is restored to another place, and a damaged one is not',
-  async () => {
-    const file = folder.file('backup.db');
-    const made = await memory(['backup', file, '--json', ...on(server.databaseUrl)]);
-    expect(made.code).toBe(0);
-    expect(JSON.parse(made.stdout)).toMatchObject({ file, memories: 1 });
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    const path = folder.file('a new folder/copy.db');
-    const copy = `sqlite:${path}`;
-    expect(await memory(['restore', file, ...on(copy)])).toEqual({
-      code: 0,
-      stderr:
-        `Restored 1 memory to ${path}.\n` +
-        `Keys revoked and users erased since the backup are not known: there is no database at ${path}.\n`,
-      stdout: `${path}\n`,
-    });
-    const { stderr } = await memory(['restore', file, ...on(copy)]);
-    const [, kept = ''] = /^The previous database was kept as (.+)$/m.exec(stderr) ?? [];
-    expect(existsSync(kept)).toBe(true);
-    expectRan(await memory(['restore', file, ...on(server.databaseUrl)]), 1, 'already using');
-    const broken = folder.file('broken.db');
-    await Bun.write(broken, 'not a database, but long enough to look at '.repeat(100));
-    expectRan(await memory(['restore', broken, ...on(copy)]), 1, 'not an intact backup');
-    const { code, items } = await doctor(copy);
-    expect(code).toBe(0);
-    expect(new Set(items.map(({ level }) => level))).toEqual(new Set(['ok']));
-  },
-);
+ofFile('a backup of a running server is restored elsewhere, and a damaged one is not', async () => {
+  const file = folder.file('backup.db');
+  const made = await memory(['backup', file, '--json', ...on(server.databaseUrl)]);
+  expect(made.code).toBe(0);
+  expect(JSON.parse(made.stdout)).toMatchObject({ file, memories: 1 });
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const path = folder.file('a new folder/copy.db');
+  const copy = `sqlite:${path}`;
+  expect(await memory(['restore', file, ...on(copy)])).toEqual({
+    code: 0,
+    stderr:
+      `Restored 1 memory to ${path}.\n` +
+      `Keys revoked and users erased since the backup are not known: there is no database at ${path}.\n`,
+    stdout: `${path}\n`,
+  });
+  const { stderr } = await memory(['restore', file, ...on(copy)]);
+  const [, kept = ''] = /^The previous database was kept as (.+)$/m.exec(stderr) ?? [];
+  expect(existsSync(kept)).toBe(true);
+  expectRan(await memory(['restore', file, ...on(server.databaseUrl)]), 1, 'already using');
+  const broken = folder.file('broken.db');
+  await Bun.write(broken, 'not a database, but long enough to look at '.repeat(100));
+  expectRan(await memory(['restore', broken, ...on(copy)]), 1, 'not an intact backup');
+  const { code, items } = await doctor(copy);
+  expect(code).toBe(0);
+  expect(new Set(items.map(({ level }) => level))).toEqual(new Set(['ok']));
+});
 
 describe.skipIf(backend !== 'sqlite')('a backup to stdout', () => {
   const shell = shellAt(server);

@@ -35,14 +35,11 @@ test.each([
   ['closed, and a file fails', closed, ['many', 'none.md'], 1, '12 accepted, 1 failed.\n'],
   ['full', full, ['many'], 1, thenFull],
   ['full: JSON', full, ['many', '--json'], 1, thenFull],
-])(
-  'memory ingest document stores all if stdout is %s',
-  async (userId, unprinted, argv, code, said) => {
-    using folder = inFolder(userId, texts);
-    expectRan(await folder.ingest(argv, { unprinted }), code, said);
-    expect((await server.client.list({ userId })).items).toHaveLength(12);
-  },
-);
+])('ingest document stores all if stdout is %s', async (userId, unprinted, argv, code, said) => {
+  using folder = inFolder(userId, texts);
+  expectRan(await folder.ingest(argv, { unprinted }), code, said);
+  expect((await server.client.list({ userId })).items).toHaveLength(12);
+});
 
 test.each([
   ['ingest batch - --json', 1],

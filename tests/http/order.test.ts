@@ -59,12 +59,9 @@ test.each<
   [413, 'POST', '/v1/memories', {}, large],
   [413, 'POST', '/v1/ingest', {}, large],
   [413, 'PATCH', known, {}, large],
-])(
-  '%i takes precedence over all later checks: %s %s',
-  async (status, method, path, headers, body) => {
-    expectError(await sendWith(method, path, body, headers), status, codes[status]);
-  },
-);
+])('%i comes before all later checks: %s %s', async (status, method, path, headers, body) => {
+  expectError(await sendWith(method, path, body, headers), status, codes[status]);
+});
 
 test('the body is checked last', async () => {
   expect((await sendWith('POST', '/v1/memories', '{}', {})).status).toBe(400);
