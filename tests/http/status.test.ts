@@ -6,13 +6,11 @@ import {
   expectInvalid,
   getMemory,
   getStatus,
-  ingest,
   newUser,
   save,
 } from '../support/http.ts';
 import { leaseRecord } from '../support/queue.ts';
 import { withProject } from '../support/server.ts';
-import { until } from '../support/until.ts';
 
 const server = await withProject();
 
@@ -32,25 +30,6 @@ test('shows the chunks of a saved memory, and the attempts and the error of a re
     expect(await getStatus(server, memoryId)).toEqual(expected);
     expect(status).toBe(shown.status);
   }
-});
-
-test('is correct from the acceptance of a record until its completion', async () => {
-  const data = { text: 'A sentence of some length. '.repeat(20_000) };
-  const record = { userId: newUser(), data };
-  const { memoryId } = await ingest(server, '/v1/ingest/document', record);
-  let before = 0;
-  const done = await until(async () => {
-    const status = await getStatus(server, memoryId);
-    const { chunksComplete, chunksTotal } = status;
-    expect(chunksComplete).toBeWithin(before, chunksTotal + 1);
-    before = chunksComplete;
-    if (status.status === 'complete') return status;
-    expect(status).toMatchObject({ status: 'processing', errorMessage: null });
-    return null;
-  });
-  expect(done).toMatchObject({ memoryId, attempts: 1, errorMessage: null });
-  expect(done.chunksTotal).toBeGreaterThan(100);
-  expect(done.chunksComplete).toBe(done.chunksTotal);
 });
 
 const post = (body: object, path = '/v1/memories/status') => ask(server, 'POST', path, { body });
