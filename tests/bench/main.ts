@@ -24,7 +24,6 @@ import { growth } from './s4-growth.ts';
 import { ingest } from './s5-ingest.ts';
 import { search } from './s6-search.ts';
 import { searchClients } from './s6b-clients.ts';
-import { searchGrowth } from './s6c-search-growth.ts';
 import { activeUsers } from './s6d-active-users.ts';
 import { meaning } from './s6m-meaning.ts';
 import { neighbour } from './s7-neighbour.ts';
@@ -43,7 +42,6 @@ const benchmarks: Benchmark[] = [
   ingest,
   search,
   searchClients,
-  searchGrowth,
   activeUsers,
   meaning,
   neighbour,

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Benchmark, Context, Section } from './kit/benchmark.ts';
-import { tableOf } from './kit/dataset.ts';
+import { searcher, tableOf, usersWith } from './kit/dataset.ts';
 import { atMost } from './kit/goals.ts';
 import { load } from './kit/load.ts';
 import {
@@ -12,7 +12,7 @@ import {
   showCount,
   showRatio,
 } from './kit/numbers.ts';
-import { firstPages, lastPage, memoryPaths } from './kit/paths.ts';
+import { firstPages, lastPage, memoryPaths, searches } from './kit/paths.ts';
 import { stopAll } from './kit/process.ts';
 import { gets, type NextRequest, saves, uncachedGets } from './kit/requests.ts';
 import { inTurn, measureEach } from './kit/rounds.ts';
@@ -20,8 +20,10 @@ import { startService } from './kit/service.ts';
 
 /** The numbers of distinct memories and users that the reads request. */
 const memories = 2_000;
-const users = 100;
+const listUsers = 100;
 const most = 1.3;
+/** Users with about as many memories as `searcher`. */
+const similar = { least: 900, most: 1_100, limit: 20 };
 
 const kinds = {
   first: 'list, first page of 20',
@@ -29,6 +31,8 @@ const kinds = {
   get: 'get',
   status: 'status',
   save: 'save',
+  search: 'search of 1,000 memories',
+  scattered: 'search of about 1,000 memories, scattered over the table',
 };
 type Kind = keyof typeof kinds;
 const allKinds = Object.keys(kinds) as Kind[];
@@ -37,7 +41,7 @@ type Grown = { size: number; bytes: number; of: Record<Kind, { growth: Ratio; ms
 
 /** The latency of the same requests, one at a time, with a small table and with a large one. */
 export const growth: Benchmark = {
-  ids: ['S4'],
+  ids: ['S4', 'S6c'],
   title: 'As the table grows',
   async run(context) {
     const [smallest = 0, ...larger] = context.sizes;
@@ -49,11 +53,14 @@ export const growth: Benchmark = {
 
 async function compare(context: Context, from: number, to: number): Promise<Grown> {
   const { rounds, seconds } = context;
-  const started = { small: await start(context, from), large: await start(context, to) };
+  const started = {
+    small: await start(context, from, [searcher.userId]),
+    large: await start(context, to, usersWith(to, similar)),
+  };
   const of = {} as Grown['of'];
   for (const kind of allKinds) {
-    // The latency of a shared disk varies most over short periods.
-    const length = kind === 'save' ? seconds : seconds / 2;
+    // The latency of a shared disk varies most over short periods, and searches take longer.
+    const length = /save|search/.test(kinds[kind]) ? seconds : seconds / 2;
     const measurements = measureEach(started, ({ url, requests }) => {
       const options = { url, connections: 1, seconds: length, next: requests[kind] };
       return async () => (await load(options)).p50Ms;
@@ -65,18 +72,20 @@ async function compare(context: Context, from: number, to: number): Promise<Grow
   return { size: to, bytes: started.large.bytes, of };
 }
 
-async function start({ folder, database, current: tree }: Context, size: number) {
+async function start({ folder, database, current: tree }: Context, size: number, users: string[]) {
   const path = await database(tree, tableOf(size));
   // Loads the file into the page cache, so that the disk's seek time is not measured.
   for await (const _ of Bun.file(path).stream());
   const { url } = await startService(folder, { tree, database: path });
   const paths = memoryPaths(size, memories);
   const requests: Record<Kind, NextRequest> = {
-    first: uncachedGets(firstPages(size, users)),
+    first: uncachedGets(firstPages(size, listUsers)),
     last: uncachedGets([await lastPage(url)]),
     get: gets(paths),
     status: gets(paths.map((path) => `${path}/status`)),
     save: saves(),
+    search: gets(searches(searcher.userId)),
+    scattered: gets(users.flatMap(searches)),
   };
   return { url, requests, bytes: statSync(path).size };
 }
@@ -85,7 +94,8 @@ function section(smallest: number, grown: Grown[]): Section {
   const goals = allKinds.flatMap((kind) =>
     grown.map(({ size, of }) => {
       const measure = `${kinds[kind]}: time with ${showCount(size)} / with ${showCount(smallest)} memories`;
-      return atMost('S4', measure, of[kind].growth, most);
+      const id = /search/.test(kinds[kind]) ? 'S6c' : 'S4';
+      return atMost(id, measure, of[kind].growth, most);
     }),
   );
   const rows = grown.map(({ size, bytes, of }) => [
