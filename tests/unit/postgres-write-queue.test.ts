@@ -5,7 +5,6 @@ import type { Connection, Session } from '../../server/storage/postgres/connecti
 import { ConnectionLost } from '../../server/storage/postgres/errors.ts';
 import type { Work } from '../../server/storage/postgres/transaction.ts';
 import { createWriteQueue } from '../../server/storage/postgres/write-queue.ts';
-import { WriteConflict } from '../../server/storage/refusals.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 
@@ -50,21 +49,6 @@ const quick = { ...alone, work: async () => 'stored' };
 /** A write that succeeds once `ended` has resolved. */
 const writeAfter = (ended: Promise<void>) => ({ ...alone, work: () => ended.then(() => 'stored') });
 
-/** A write whose first attempts fail with these errors, and that then succeeds. */
-function writeAfterErrors(...errors: Error[]) {
-  const work = async () => {
-    const error = errors.shift();
-    if (error !== undefined) throw error;
-    return 'stored';
-  };
-  return { ...alone, work };
-}
-
-function lockTimeout(): Error {
-  const details = { code: 'ERR_POSTGRES_SERVER_ERROR', errno: '55P03' };
-  return new SQL.PostgresError('lock timeout', details);
-}
-
 test('a write is rejected soon if no connection can be opened', async () => {
   const begun = performance.now();
   const write = queueOn(closed, closed).run(quick);
@@ -85,21 +69,6 @@ test.each<[what: string, connections: Connection[], users: string[] | null]>([
   );
   first.resolve();
   expect(new Set(await Promise.all([stored, ...moved]))).toEqual(new Set(['stored']));
-});
-
-test('a save is stored after a locked save of the same user has been rejected', async () => {
-  const queue = queueOn(open, open);
-  const users = ['a user'];
-  // A write with many rows runs alone. Its first attempt times out, and the second is rejected.
-  const locked = { ...writeAfterErrors(lockTimeout(), new Error('rejected')), users, cost: 1_000 };
-  expect((await rejectionOf(queue.run(locked))).message).toBe('rejected');
-  const save = { ...quick, users };
-  expect(await queue.run(save)).toBe('stored');
-});
-
-test('a write is stored, however often it conflicts with other writes', async () => {
-  const conflicts = Array.from({ length: 10 }, () => new WriteConflict());
-  expect(await queueOn(open).run(writeAfterErrors(...conflicts))).toBe('stored');
 });
 
 test.each([2, 3])('one of %i connections is left for other projects', async (count) => {
@@ -175,8 +144,15 @@ test('drain() rejects new writes and waits for the writes that still run', async
 
 test('a locked write is retried even if other writes keep arriving', async () => {
   const queue = queueOn(open);
+  const details = { code: 'ERR_POSTGRES_SERVER_ERROR', errno: '55P03' };
+  let attempts = 0;
+  const work = async () => {
+    attempts += 1;
+    if (attempts === 1) throw new SQL.PostgresError('lock timeout', details);
+    return 'stored';
+  };
   let hasEnded = false;
-  const locked = queue.run(writeAfterErrors(lockTimeout())).finally(() => {
+  const locked = queue.run({ ...alone, work }).finally(() => {
     hasEnded = true;
   });
   let otherWrites = 0;
