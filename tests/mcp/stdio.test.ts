@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { memoryAt } from '../cli/command.ts';
+import { run } from '../../cli/run.ts';
+import { memoryAt, testTerminal } from '../cli/command.ts';
 import { program } from '../cli/shell.ts';
 import { html, json, refusal, silent, startFaultServer } from '../support/fault-server.ts';
 import { noHome } from '../support/process.ts';
@@ -55,6 +56,18 @@ describe('memory mcp exits', () => {
     else child.kill(signal);
     expect(await child.exited).toBe(0);
   });
+});
+
+test('memory mcp responds to a rejected line before it exits, even if stdout is slow', async () => {
+  const env = { MEMORY_BASE_URL: server.url, MEMORY_API_KEY: server.key };
+  const term = testTerminal({ env, stdin: '{' });
+  let isWritten = false;
+  const write = async () => {
+    await server.client.health();
+    isWritten = true;
+  };
+  await run(['mcp', '--user', 'u'], { ...term, stdout: { ...term.stdout, write } });
+  expect(isWritten).toBe(true);
 });
 
 describe('memory mcp starts', () => {

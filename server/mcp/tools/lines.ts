@@ -15,11 +15,12 @@ import { exactNumber, holdsInexact, inexactNumber } from '../../../sdk/contract/
  * has its response.
  */
 export function createLineTransport(write: (data: Uint8Array) => Promise<void>) {
-  const unanswered = new Set<RequestId>();
+  /** The ids of requests, and the refusals of lines. */
+  const unanswered = new Set<unknown>();
   let onSettled = () => {};
 
-  function settle(id: RequestId | undefined): void {
-    if (id !== undefined) unanswered.delete(id);
+  function settle(answered: unknown): void {
+    unanswered.delete(answered);
     onSettled();
   }
 
@@ -39,18 +40,20 @@ export function createLineTransport(write: (data: Uint8Array) => Promise<void>) 
       const read = readLine(line);
       if (read === undefined) return;
       if ('refusal' in read) {
-        const response = `${JSON.stringify(read.refusal)}\n`;
-        return void write(Buffer.from(response)).catch((error) => transport.onerror?.(error));
+        unanswered.add(read);
+        const response = Buffer.from(`${JSON.stringify(read.refusal)}\n`);
+        const written = write(response).catch((error) => transport.onerror?.(error));
+        return void written.finally(() => settle(read));
       }
       const { message } = read;
       if ('method' in message && 'id' in message) unanswered.add(message.id);
       transport.onmessage?.(message);
       // A cancelled request gets no response.
       if ('method' in message && message.method === 'notifications/cancelled') {
-        settle(message.params?.requestId as RequestId | undefined);
+        settle(message.params?.requestId);
       }
     },
-    /** Resolves when every request that was received has its response. */
+    /** Resolves when every line that needs a response has one. */
     answered(): Promise<void> {
       return new Promise((resolve) => {
         onSettled = () => {
