@@ -38,7 +38,10 @@ function tagsAndTexts(source: string): string[] {
     .on('*', {
       element(element) {
         const attributes = [...element.attributes];
-        if (attributes.length > maxAttributes) return void element.removeAndKeepContent();
+        if (attributes.length > maxAttributes) {
+          if (unread.test(element.tagName)) return void element.remove();
+          return void element.removeAndKeepContent();
+        }
         for (const [name] of attributes) element.removeAttribute(name);
         // Tags with attributes are written again. The others may contain white space.
         element.setAttribute('x', '');

@@ -104,6 +104,7 @@ test.each([
 
 test.each([
   ['attributes', `<p ${'a=">" '.repeat(200_000)}>kept</p>`],
+  ['attributes of a script', `<script ${'a=">" '.repeat(200_000)}>lost</script>kept`],
   ['tags that do not end', `${'<a'.repeat(200_000)}><p>kept</p>`],
 ])('reads a page with hundreds of thousands of %s', async (_, text) => {
   using folder = inFolder('hostile', { 'a.html': text });
