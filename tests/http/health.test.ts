@@ -13,34 +13,13 @@ import { until } from '../support/until.ts';
 
 const server = await withServer();
 
-async function health(): Promise<Health> {
-  return bodyOf(await readAnswer(await fetch(`${server.url}/health`)), 200);
-}
-
-describe('GET /health', () => {
-  test.each(['', 'Bearer mk_wrong_key_wrong_key'])('returns 200 with the key "%s"', async (key) => {
-    const answer = await ask(server, 'GET', '/health', { headers: { authorization: key } });
-    const queue = { pending: 0, oldestPendingSeconds: null };
-    const embeddings = { model: null, pending: 0 };
-    const state = { status: 'ok' as const, version, storage: backend, ...queue, embeddings };
-    expect(bodyOf<Health>(answer, 200)).toEqual(state);
-    expect(answer.headers.get('www-authenticate')).toBeNull();
-  });
-
-  test('reports the number of pending records and the age of the oldest', async () => {
-    const leasedAt = performance.now();
-    const leased = await leaseRecord(server);
-    const first = await until(health, { fits: ({ pending }) => pending > 0 });
-    expect(first.status).toBe('ok');
-    const ageOf = (state: Health) => state.oldestPendingSeconds ?? 0;
-    const later = await until(health, { fits: (state) => ageOf(state) > ageOf(first) });
-    expect(ageOf(later)).toBeLessThanOrEqual((performance.now() - leasedAt + 10) / 1_000);
-    // Ingesting the record again revokes the test's lease on its task and wakes the worker.
-    const again = { userId: leased.userId, externalId: leased.externalId, data: { text: 'again' } };
-    await ingest(server, '/v1/ingest/document', again);
-    await until(async () => (await health()).pending === 0);
-    expect(await health()).toMatchObject({ pending: 0, oldestPendingSeconds: null });
-  });
+test.each(['', 'Bearer mk_wrong_key'])('GET /health returns 200 with the key "%s"', async (key) => {
+  const answer = await ask(server, 'GET', '/health', { headers: { authorization: key } });
+  const queue = { pending: 0, oldestPendingSeconds: null };
+  const embeddings = { model: null, pending: 0 };
+  const state = { status: 'ok' as const, version, storage: backend, ...queue, embeddings };
+  expect(bodyOf<Health>(answer, 200)).toEqual(state);
+  expect(answer.headers.get('www-authenticate')).toBeNull();
 });
 
 test('returns 503 while records are waiting and the queue has made no progress for a minute', async () => {
@@ -64,6 +43,8 @@ test('returns 503 while records are waiting and the queue has made no progress f
     await leaseRecord(own);
     const stuck = await until(aMinuteLater, { fits: ({ status }) => status === 'failing' });
     expect(stuck).toMatchObject({ message: 'the task queue is not making progress', pending: 1 });
+    // The clock of the age is another one.
+    expect(stuck.oldestPendingSeconds).toBeWithin(0, 60);
     // The tasks thread reports its progress at most once per second.
     const moving = await until(async () => {
       await ingest(own, '/v1/ingest/document', { userId: 'u', data: { text: 'more work' } });
