@@ -1,12 +1,10 @@
 import { expect, test } from 'bun:test';
 import { accept, list } from '../mcp/messages.ts';
-import { backend } from '../support/backend.ts';
 import { send, startTestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { faultyThreads } from './faulty-thread.ts';
 
 const exits = [
-  ...(backend === 'sqlite' ? [['writer', 'exit', ''] as const] : []),
   ['reader', 'exit', ''],
   ['tasks', 'throw', ': a fault in this thread'],
   ['mcp', 'exit', ''],
