@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { claim, claimOne, complete, imported, memory, newProject, record } from './fixtures.ts';
-import { completeAll, externalKey, opened, project } from './suite.ts';
+import { opened, project } from './suite.ts';
 
 /** Tests searches, except for the ranking, which the search-index tests cover. */
 export function testSearch(): void {
@@ -36,19 +36,6 @@ export function testSearch(): void {
     await project.update(early.id, { occurredAt: Date.parse('2023-09-26') });
     await project.update(late.id, { occurredAt: null });
     expect(await first('dentist last week')).toBe(early.id);
-  });
-
-  test('finds an ingested memory once its task is complete, but not by its previous text', async () => {
-    const [id = ''] = await project.accept([record({ ...externalKey, content: 'lantern' })]);
-    expect(await found('lantern')).toEqual([]);
-    await completeAll();
-    expect(await found('lantern')).toEqual([id]);
-    await project.accept([record({ ...externalKey, content: 'candle' })]);
-    expect(await found('lantern')).toEqual([]);
-    expect(await found('candle')).toEqual([]);
-    await completeAll();
-    expect(await found('lantern')).toEqual([]);
-    expect(await found('candle')).toEqual([id]);
   });
 
   test('does not see a memory with the same id in another project', async () => {
