@@ -1,3 +1,4 @@
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fastify, startFastify } from './fastify/start.ts';
 import type { Benchmark, Context, Goal, Section } from './kit/benchmark.ts';
@@ -23,7 +24,7 @@ const connections = 64;
 const settleMs = 100;
 
 /** The names are in the order of the table rows. */
-export const saveSubjects = {
+const saveSubjects = {
   ceiling: 'HTTP ceiling: same route, schema and response, nothing stored',
   unstored: 'the service, nothing stored',
   service: 'the service',
@@ -35,7 +36,7 @@ export const saveSubjects = {
   bareNormal: 'the bare server with NORMAL (not durable)',
   fastify,
 };
-export type SaveSubject = keyof typeof saveSubjects;
+type SaveSubject = keyof typeof saveSubjects;
 type SaveFigures = Figures<SaveSubject>;
 
 /** Durable saves by many clients: throughput and tail latency. */
@@ -57,7 +58,7 @@ const warmUp = { connections, maxResponses: 3_000, seconds: 3 };
 type Timing = { rounds: number; seconds: number; warmUps?: number };
 
 /** Starts every subject on an empty database and measures all of them alternately. */
-export async function measureSaves(
+async function measureSaves(
   context: Context,
   names: readonly SaveSubject[],
   connections: number,
@@ -147,7 +148,56 @@ function tailGoal({ service, baseline }: SaveFigures): Goal {
   });
 }
 
-export function savesTable(figures: SaveFigures, title: string) {
+function savesTable(figures: SaveFigures, title: string) {
   const about = { title: `Saves of 100 bytes, ${title}`, what: 'saves' };
   return loadTable(about, figures, saveSubjects, { name: 'ceiling', title: 'ceiling' });
+}
+
+/**
+ * The measurements are short, because other load on the machine changes within seconds and affects
+ * a single client most.
+ */
+const alone = {
+  full: { starts: 5, rounds: 20, warmUps: 3, seconds: 0.15 },
+  quick: { starts: 1, rounds: 15, warmUps: 2, seconds: 0.1 },
+};
+
+/** Durable saves by a single client, which cannot share a commit with other clients. */
+export const saveAlone: Benchmark = {
+  ids: ['S1b'],
+  title: 'Durable saves by one client',
+  async run(context) {
+    const { starts, ...timing } = alone[context.quick ? 'quick' : 'full'];
+    const figures = await measureStarts(context, starts, timing);
+    const measure = 'saves, one connection: relative to a bare server with one commit per request';
+    const baseline = rateRatio(figures, 'baseline', 'bare');
+    const each = `${timing.rounds} rounds of ${timing.seconds} s`;
+    return {
+      goals: [atLeast('S1b', measure, rateRatio(figures, 'service', 'bare'), 0.65, { baseline })],
+      tables: [savesTable(figures, `one connection, ${each} in each of ${starts} process starts`)],
+    };
+  },
+};
+
+/** Restarts the processes `starts` times, because figures differ between starts. */
+async function measureStarts(
+  context: Context,
+  starts: number,
+  timing: Timing,
+): Promise<SaveFigures> {
+  const names: SaveSubject[] = ['ceiling', 'service', 'bare', 'baseline'];
+  if (!context.quick) names.push('singleCommit');
+  const figures: SaveFigures = {};
+  for (let start = 0; start < starts; start += 1) {
+    const folder = join(context.folder, `start-${start}`);
+    mkdirSync(folder);
+    // A subject may leave the disk busy, so each start has another order.
+    const order = [...names.slice(start), ...names.slice(0, start)];
+    const measured = await measureSaves({ ...context, folder }, order, 1, timing);
+    rmSync(folder, { recursive: true });
+    for (const name of names) {
+      figures[name] = [...(figures[name] ?? []), ...(measured[name] ?? [])];
+    }
+  }
+  return figures;
 }

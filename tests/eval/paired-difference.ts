@@ -1,3 +1,4 @@
+import { quantile } from '../bench/kit/numbers.ts';
 import { createRandom } from '../support/random.ts';
 
 /** The mean of the differences between two lists of scores, with its bootstrap interval. */
@@ -11,9 +12,9 @@ export function pairedDifference(before: number[], after: number[]): Difference 
   const random = createRandom(1);
   const means = Array.from({ length: resamples }, () =>
     averageOf(differences.map(() => random.pick(differences))),
-  ).sort((a, b) => a - b);
-  const quantile = (share: number) => means[Math.floor(share * (resamples - 1))] ?? 0;
-  return { mean: averageOf(differences), low: quantile(0.025), high: quantile(0.975) };
+  );
+  const [low, high] = [quantile(means, 0.025), quantile(means, 0.975)];
+  return { mean: averageOf(differences), low, high };
 }
 
 export function averageOf(values: number[]): number {
