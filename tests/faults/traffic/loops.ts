@@ -1,8 +1,5 @@
-/** Clients that send one request after the other. */
-export type Loops = { stop(): Promise<void> };
-
-/** Starts the clients. Each repeats its step until all are stopped. */
-export function startLoops(steps: (() => Promise<unknown>)[]): Loops {
+/** Starts clients. Each repeats its step, one request after the other, until all are stopped. */
+export function startLoops(steps: (() => Promise<unknown>)[]) {
   let stopping = false;
   const running = steps.map(async (step) => {
     while (!stopping) await step();
@@ -10,7 +7,7 @@ export function startLoops(steps: (() => Promise<unknown>)[]): Loops {
   // Prevents unhandled rejections. If a restart fails, `stop` may never be called.
   for (const one of running) one.catch(() => {});
   return {
-    async stop() {
+    async stop(): Promise<void> {
       stopping = true;
       await Promise.all(running);
     },
