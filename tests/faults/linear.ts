@@ -1,4 +1,3 @@
-import type { Random } from '../support/random.ts';
 import { onSeparatePostgres } from './fleet.ts';
 import type { Figures, Harness, Run, Violations } from './harness.ts';
 import { buildChecker, type Checker } from './linearizability/checker.ts';
@@ -35,7 +34,7 @@ export const linear: Harness = {
   promise: 'Operations on a single server are linearizable',
   proof: proof.replace('FAULTS', 'the server receives SIGKILL, SIGSTOP and SIGTERM'),
   control,
-  run: (options) => prove(options, recordAlone),
+  run: proveAlone,
 };
 
 const servers = 3;
@@ -49,61 +48,54 @@ export const linearServers: Harness = {
       'connections are terminated, or PostgreSQL crashes',
   ),
   control,
-  run: (options) => prove(options, recordServers),
+  run: proveServers,
 };
 
-type Recorded = { history: History; faults: Record<string, number> };
-
-async function prove(run: Run, record: (run: Run) => Promise<Recorded>): Promise<Figures> {
-  const check = buildChecker(run.folder);
-  const { history, faults } = await record(run);
-  return { ...faults, ...evaluate(history, check, run.violations) };
-}
-
-async function recordAlone({ random, tier, variants }: Run): Promise<Recorded> {
+async function proveAlone(run: Run): Promise<Figures> {
+  const { random, tier, variants } = run;
   await using target = createTarget({ variants });
   await target.start();
   const faults = { kills: 0, pauses: 0, stops: 0 };
-  const inject = async () => {
-    faults[await injectFault(target, random)] += 1;
-  };
-  return { history: await underFaults(target, random, durationMs[tier], inject), faults };
+  async function inject(): Promise<void> {
+    const share = random.next();
+    if (share < 0.4) {
+      faults.pauses += 1;
+      target.signal('SIGSTOP');
+      await Bun.sleep(random.between(pausedMs.from, pausedMs.to));
+      target.signal('SIGCONT');
+      return;
+    }
+    faults[share < 0.6 ? 'stops' : 'kills'] += 1;
+    if (share < 0.6) await target.stop();
+    await restart(target);
+  }
+  const found = await underFaults(run, target, durationMs[tier], inject);
+  return { ...faults, ...found };
 }
 
-function recordServers({ random, tier, variants }: Run): Promise<Recorded> {
+function proveServers(run: Run): Promise<Figures> {
+  const { random, variants } = run;
   return onSeparatePostgres(servers, { random, variants }, async ({ fleet, disturb, faults }) => {
     const inject = () => disturb(random.between(pausedMs.from, pausedMs.to));
-    const ms = serversDurationMs[tier];
-    return { history: await underFaults(fleet.target, random, ms, inject), faults };
+    const found = await underFaults(run, fleet.target, serversDurationMs[run.tier], inject);
+    return { ...faults, ...found };
   });
 }
 
 async function underFaults(
+  { folder, random, violations }: Run,
   target: Target,
-  random: Random,
   ms: number,
   inject: () => Promise<void>,
-): Promise<History> {
+): Promise<Figures> {
+  const check = buildChecker(folder);
   const running = startClients(target, random, clients);
   const until = performance.now() + ms;
   while (performance.now() < until) {
     await Bun.sleep(random.between(faultAfterMs.from, faultAfterMs.to));
     await inject();
   }
-  return running.stop();
-}
-
-async function injectFault(target: Target, random: Random): Promise<'kills' | 'pauses' | 'stops'> {
-  const share = random.next();
-  if (share < 0.4) {
-    target.signal('SIGSTOP');
-    await Bun.sleep(random.between(pausedMs.from, pausedMs.to));
-    target.signal('SIGCONT');
-    return 'pauses';
-  }
-  if (share < 0.6) await target.stop();
-  await restart(target);
-  return share < 0.6 ? 'stops' : 'kills';
+  return evaluate(await running.stop(), check, violations);
 }
 
 function evaluate(history: History, check: Checker, violations: Violations) {
