@@ -6,7 +6,7 @@ import { MemoryTable } from './memory-table.ts';
 import { preferNewer } from './newer.ts';
 import type { Query } from './query.ts';
 import { Ranked, type RankedMemory } from './ranked.ts';
-import { bestChunks, type ChunkScores, scoreChunks } from './ranking.ts';
+import { bestChunks, type ChunkScores, scaleOthers, scoreChunks } from './ranking.ts';
 import { buildTimeline, type Timeline, timelineBytes } from './timeline.ts';
 import type { VectorTable } from './vector-table.ts';
 import { type SearchWeights, searchWeights } from './weights.ts';
@@ -137,6 +137,7 @@ export class SearchIndex {
     if (meaning !== null && rows !== null) {
       addMeaning(chunkScores, timeline, rows, meaning, weights);
     }
+    if (query.asksAssistant) scaleOthers(chunkScores, timeline, weights.notReply);
     const results = bestChunks(timeline, chunkScores);
     if (meaning !== null && rows !== null && query.asksPresent && query.dates.length === 0) {
       const createdAt = (memory: number) => this.#memories.timeAt(memory);

@@ -65,7 +65,7 @@ export function addMeaning(
     if (cosine > high) high = cosine;
   }
   const scale = alone ? 0 : wordScale(scores);
-  const { words, phrases, asksAssistant } = scores;
+  const { words, phrases } = scores;
   const found = mean + foundAbove * deviation;
   const parts = new Float64Array(words.length);
   for (let rank = 0; rank < words.length; rank += 1) {
@@ -77,12 +77,11 @@ export function addMeaning(
     const weight = (flags & (isTurn | isMessage)) === 0 ? weights.textMeaning : weights.meaning;
     const share = alone ? 1 : weight * fluency;
     const constant = alone ? 1 : isInTurn ? weights.turn : 0;
-    const factor = asksAssistant && (flags & isReply) === 0 ? weights.notReply : 1;
     const wordFactor = (1 - share) * scale * Math.max(matched, constant);
     words[rank] = (words[rank] ?? 0) * wordFactor;
     phrases[rank] = (phrases[rank] ?? 0) * wordFactor;
     if (cosine >= found || (near > 0 && matched > 0))
-      parts[rank] = factor * share * near * (constant || near);
+      parts[rank] = share * near * (constant || near);
   }
   scores.meaning = { scores: parts, cosines, found };
   if (alone) scores.days = null;

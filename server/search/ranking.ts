@@ -21,8 +21,6 @@ export type ChunkScores = {
   days: Float64Array | null;
   rarity: Float64Array;
   meaning: MeaningScores | null;
-  /** Whether everything but replies counts less. */
-  asksAssistant: boolean;
 };
 
 /** The parts of the scores for meaning. A cosine of at least `found` matches by meaning alone. */
@@ -58,17 +56,15 @@ export function scoreChunks(
   const days = isDateAlone ? perDay(timeline, ranges, { inside: dayScore, outside: 0 }) : null;
   const words = new Float64Array(length);
   const phrases = new Float64Array(length);
-  const { asksAssistant } = matcher.query;
-  const otherFactor = asksAssistant ? weights.notReply : 1;
   let asked = -1;
   for (let rank = 0; rank < length; rank += 1) {
     const inReply = ((timeline.flags[rank] ?? 0) & isReply) !== 0;
     if (!inReply) asked = rank;
-    const factor = inReply ? weights.reply : otherFactor;
+    const factor = inReply ? weights.reply : 1;
     words[rank] = factor * neighbours.score(rank, inReply ? asked : -1);
     phrases[rank] = factor * weights.phrase * (hits.phrases?.worth(rank, rarity) ?? 0);
   }
-  return { words, phrases, dates, days, rarity, meaning: null, asksAssistant };
+  return { words, phrases, dates, days, rarity, meaning: null };
 }
 
 /** Returns a value for each chunk that depends on whether its day is in one of the ranges. */
@@ -88,6 +84,20 @@ function perDay(
     previous = stored;
   }
   return values;
+}
+
+/** Multiplies the scores of everything but replies. */
+export function scaleOthers(
+  { words, phrases, meaning }: ChunkScores,
+  { flags }: Timeline,
+  factor: number,
+): void {
+  for (let rank = 0; rank < words.length; rank += 1) {
+    if (((flags[rank] ?? 0) & isReply) !== 0) continue;
+    words[rank] = factor * (words[rank] ?? 0);
+    phrases[rank] = factor * (phrases[rank] ?? 0);
+    if (meaning !== null) meaning.scores[rank] = factor * (meaning.scores[rank] ?? 0);
+  }
 }
 
 /** Returns the best chunk, or the first of equal ones, of each memory that matches. */

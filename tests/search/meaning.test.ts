@@ -81,6 +81,18 @@ describe('a search by words and meaning', () => {
     expect(search('what food must never be cooked for her?')[0]?.id).toBe('1');
   });
 
+  test('keeps the order of a store without replies if the query asks for a reply', () => {
+    const { search } = open({
+      'the cooked food was cold': 80,
+      'allergic to peanuts': 55,
+      'the choir meets on Mondays': 78,
+    });
+    const found = search('mention the cooked food');
+    expect(found).toHaveLength(3);
+    const asked = search('did you mention the cooked food').map(({ id, score }) => [id, 2 * score]);
+    expect(asked).toEqual(found.map(({ id, score }) => [id, score]));
+  });
+
   test('counts the meaning less, the less the model knows of the language', () => {
     const { search } = open({
       'allergic to peanuts': 40,
