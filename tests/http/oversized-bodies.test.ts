@@ -42,6 +42,8 @@ test.each<[route: string, most: number, fields: object]>([
 
 describe('a 413 is returned', () => {
   test.each([
+    ['6 MiB', 6 * MiB, 6 * MiB],
+    ['50 MiB, all sent before the response is read', 50 * MiB, 50 * MiB],
     ['2 GiB declared, nothing sent', 2048 * MiB, 0],
     ['2 GiB declared twice, nothing sent', `${2048 * MiB}\r\nContent-Length: ${2048 * MiB}`, 0],
     ['2 GiB declared, 30 MiB sent', 2048 * MiB, 30 * MiB],
