@@ -42,7 +42,8 @@ const settings = {
     'MEMORY_DATABASE_URL',
     'sqlite:./data/memory.db',
     databaseUrl,
-    'sqlite:<path>, such as sqlite:./data/memory.db, or postgres://<user>@<host>/<database>',
+    'sqlite:<path>, such as sqlite:./data/memory.db, or postgres://<user>@<host>/<database>, ' +
+      'in which % is written %25',
   ),
   apiKey: setting(
     'MEMORY_API_KEY',
@@ -168,7 +169,8 @@ function databaseUrl(text: string): string | undefined {
 
 function isServerUrl(text: string): boolean {
   const { hostname = '', pathname = '' } = URL.parse(text) ?? {};
-  return hostname !== '' && /^\/[^/]+$/.test(pathname);
+  const isEncoded = !/%(?![\da-f]{2})/i.test(text);
+  return hostname !== '' && /^\/[^/]+$/.test(pathname) && isEncoded;
 }
 
 /** Returns the URL without a slash at its end. */

@@ -98,7 +98,8 @@ const needsFrom = '--user requires --from: lines from an export already contain 
 const invalid = 'Invalid settings:';
 const databases = `${invalid} MEMORY_DATABASE_URL or --database`;
 const urls =
-  'must be sqlite:<path>, such as sqlite:./data/memory.db, or postgres://<user>@<host>/<database>';
+  'must be sqlite:<path>, such as sqlite:./data/memory.db, or postgres://<user>@<host>/<database>, ' +
+  'in which % is written %25';
 
 test.each([
   ['list ada', `Too many arguments for 'list'. Expected 0 arguments but got 1.`],
@@ -125,6 +126,7 @@ test.each([
   ['mcp install zed --user ada', `Command-argument value 'zed' ${notAClient}`],
   ['completion tcsh', `Command-argument value 'tcsh' is invalid for argument 'shell'. ${shells}`],
   ['serve --database mysql://me:secret@x/y', `${databases} ${urls}`],
+  ['serve --database postgres://me:10%secret@x/y', `${databases} ${urls}`],
   ['migrate --from a.db', `Required option '--to <path or url>' not specified`],
   ['migrate --from mysql://me:secret@x/y --to x.db', `${invalid} --from or --to ${urls}`],
 ])('memory %s is rejected', expectUsageError);
