@@ -53,14 +53,25 @@ export function startClients(
 }
 
 async function sendOne(client: Client): Promise<void> {
-  await client.target.whenUp();
-  const share = client.random.next();
-  if (share < 0.12) await save(client);
-  else if (share < 0.34) await update(client);
-  else if (share < 0.4) await remove(client);
-  else if (share < 0.7) await get(client);
-  else if (share < 0.86) await list(client);
-  else await search(client);
+  const { target, board, random } = client;
+  await target.whenUp();
+  const share = random.next();
+  const query = `userId=${board.userId}&limit=100`;
+  if (share < 0.12) return save(client);
+  if (share >= 0.86) return observe(client, `/v1/memories/search?${query}&query=${word}`, null);
+  if (share >= 0.7) return observe(client, `/v1/memories?${query}`, null);
+  const newest = board.ids.slice(-contended);
+  const key = newest[random.between(0, newest.length)];
+  if (key === undefined) return;
+  const path = `/v1/memories/${key}`;
+  if (share >= 0.4) return observe(client, path, key);
+  if (share >= 0.34) {
+    await record(client, { method: 'DELETE', path }, { kind: 'delete', value: 0, key });
+    return;
+  }
+  const value = client.nextValue();
+  const call: Call = { method: 'PATCH', path, body: { content: contentOf(value) } };
+  await record(client, call, { kind: 'update', value, key });
 }
 
 async function save(client: Client): Promise<void> {
@@ -74,36 +85,6 @@ async function save(client: Client): Promise<void> {
   if (write.outcome !== 'done') return;
   write.key = (JSON.parse(reply?.text ?? '') as { id: string }).id;
   ids.push(write.key);
-}
-
-async function update(client: Client): Promise<void> {
-  const key = pickMemory(client);
-  if (key === undefined) return;
-  const value = client.nextValue();
-  const body = { content: contentOf(value) };
-  const call: Call = { method: 'PATCH', path: `/v1/memories/${key}`, body };
-  await record(client, call, { kind: 'update', value, key });
-}
-
-async function remove(client: Client): Promise<void> {
-  const key = pickMemory(client);
-  if (key === undefined) return;
-  const call: Call = { method: 'DELETE', path: `/v1/memories/${key}` };
-  await record(client, call, { kind: 'delete', value: 0, key });
-}
-
-async function get(client: Client): Promise<void> {
-  const key = pickMemory(client);
-  if (key !== undefined) await observe(client, `/v1/memories/${key}`, key);
-}
-
-async function list(client: Client): Promise<void> {
-  await observe(client, `/v1/memories?userId=${client.board.userId}&limit=100`, null);
-}
-
-async function search(client: Client): Promise<void> {
-  const query = `userId=${client.board.userId}&limit=100&query=${word}`;
-  await observe(client, `/v1/memories/search?${query}`, null);
 }
 
 /** Sends a write. Retries half of the writes with the same key until their outcome is known. */
@@ -133,11 +114,6 @@ async function observe(client: Client, path: string, only: string | null): Promi
   if (seen === null) await Bun.sleep(unknownPauseMs);
   else
     history.observations.push({ userId, seen, only, call: begun, return: now(), client: number });
-}
-
-function pickMemory({ board, random }: Client): string | undefined {
-  const newest = board.ids.slice(-contended);
-  return newest[random.between(0, newest.length)];
 }
 
 function switchUser(board: Board): void {
