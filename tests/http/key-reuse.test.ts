@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'bun:test';
-import { askRaw, expectError, expectInvalid, getMemory, newUser, save } from '../support/http.ts';
+import type { SavedMemory } from '../../sdk/contract/memory.ts';
+import {
+  askRaw,
+  bodyOf,
+  expectError,
+  expectInvalid,
+  getMemory,
+  newUser,
+  save,
+} from '../support/http.ts';
 import { withProject } from '../support/server.ts';
 import {
   completeMemories,
@@ -33,6 +42,14 @@ describe('a used key is rejected with idempotency_key_reused', () => {
     const other = await save(server, newUser());
     await refusesReuse(userId, request, make(other.userId, other.id));
     expect((await getMemory(server, other.id)).version).toBe(1);
+  });
+
+  test('after the memory of its response was deleted', async () => {
+    const userId = newUser();
+    const { id } = bodyOf<SavedMemory>(await sendKeyed(server, saveOf(userId), userId), 201);
+    await server.client.delete(id);
+    const answer = await sendKeyed(server, saveOf(userId, 'other'), userId);
+    expectError(answer, 400, 'idempotency_key_reused');
   });
 
   test('for all but one of twenty concurrent requests with different bodies', async () => {
