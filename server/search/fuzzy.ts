@@ -1,6 +1,9 @@
 import type { Dictionary } from './dictionary.ts';
-import { type Missing, splitMatches } from './split-words.ts';
+import type { Match, Matcher } from './match.ts';
+import type { MatchTable } from './match-table.ts';
+import { type Missing, splitWords } from './split-words.ts';
 import type { Timeline } from './timeline.ts';
+import { wordOf } from './tokenizer.ts';
 import { isTypo, letterMask, minTypoLength, minUnfinishedLength, unitsOf } from './typo.ts';
 import { noWord } from './word-table.ts';
 
@@ -18,32 +21,68 @@ const minHashLength = 7;
 
 type Wanted = Missing & { units: Uint16Array; mask: number; allowsTypo: boolean };
 
-/**
- * Finds words for missing terms: words within one typo (one letter wrong, missing or extra, or two
- * swapped), words that begin with the term, the first digits of a hash, and adjacent words that
- * spell the term ("408 247 8880" for "4082478880"). A term with digits allows no typo, because
- * changing a digit makes a different number.
- */
-export function fuzzyMatches(timeline: Timeline, missing: readonly Missing[]): Map<number, number> {
-  const wanted = missing.slice(0, maxMissing).flatMap(({ text, index }): Wanted[] => {
-    if (text.length > maxTermLength) return [];
-    const units = unitsOf(text);
-    const allowsTypo = !/\d/.test(text) && text.length >= minTypoLength;
-    return [{ text, index, units, mask: letterMask(units, 0, text.length), allowsTypo }];
+/** Matches the terms that are not in the dictionary with words that are written otherwise. */
+export function matchMissing(timeline: Timeline, matcher: Matcher, table: MatchTable): void {
+  const { words } = timeline.dictionary;
+  const matched = table.matchedTerms();
+  const unmatched = matcher.query.terms.flatMap(({ text, isNgram }, term) => {
+    return isNgram || text.length > maxTermLength || matched.has(term) ? [] : [{ text, term }];
   });
-  const close = new Map<number, number>();
-  for (const term of wanted) {
-    const { dictionary } = timeline;
-    for (const word of [...shortHashes(term, dictionary), ...wordsCloseTo(term, dictionary)]) {
-      if (!close.has(word)) close.set(word, term.index);
+  if (unmatched.length === 0) return;
+  const missing = unmatched.slice(0, maxMissing);
+  for (const [word, term] of fuzzyMatches(timeline, missing)) {
+    table.set(word, matcher.addFuzzy(words.textOf(word), term));
+  }
+  const longEnough = missing.filter(({ text }) => text.length >= minUnfinishedLength);
+  for (const [term, parts] of splitWords(timeline, longEnough)) {
+    let before: Match | null = null;
+    for (const part of parts) {
+      before = matcher.addPart(words.textOf(part), term, before);
+      table.set(part, before);
     }
   }
-  const longEnough = wanted.filter(({ text }) => text.length >= minUnfinishedLength);
-  return splitMatches(timeline, longEnough, close, maxMatches);
+}
+
+/**
+ * Finds words for missing terms: words within one typo (one letter wrong, missing or extra, or two
+ * swapped), words that begin with the term, and the first digits of a hash. A term with digits
+ * allows no typo, because changing a digit makes a different number.
+ */
+function fuzzyMatches(timeline: Timeline, missing: readonly Missing[]): Map<number, number> {
+  const { dictionary } = timeline;
+  const close = new Map<number, number>();
+  for (const { text, term } of missing) {
+    const units = unitsOf(text);
+    const allowsTypo = !/\d/.test(text) && text.length >= minTypoLength;
+    const wanted = { text, term, units, mask: letterMask(units, 0, text.length), allowsTypo };
+    for (const word of [...shortHashes(text, dictionary), ...wordsCloseTo(wanted, dictionary)]) {
+      if (!close.has(word)) close.set(word, term);
+    }
+  }
+  return close.size > maxMatches ? oldestOf(close, timeline) : close;
+}
+
+function oldestOf(
+  close: ReadonlyMap<number, number>,
+  { dictionary, tokens, starts, ends }: Timeline,
+) {
+  const isClose = new Uint8Array(dictionary.size);
+  for (const word of close.keys()) isClose[word] = 1;
+  const oldest = new Map<number, number>();
+  for (let rank = 0; rank < starts.length; rank += 1) {
+    const end = ends[rank] ?? 0;
+    for (let at = starts[rank] ?? 0; at < end; at += 1) {
+      const word = wordOf(tokens[at] ?? 0);
+      if (isClose[word] !== 1) continue;
+      oldest.set(word, close.get(word) ?? 0);
+      if (oldest.size === maxMatches) return oldest;
+    }
+  }
+  return oldest;
 }
 
 /** Returns the words that are the beginning of the term, if it is a hash. */
-function shortHashes({ text }: Wanted, dictionary: Dictionary): number[] {
+function shortHashes(text: string, dictionary: Dictionary): number[] {
   if (!hash.test(text)) return [];
   const found: number[] = [];
   for (let length = minHashLength; length < text.length; length += 1) {

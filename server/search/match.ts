@@ -1,5 +1,5 @@
 import { normalizeWords, withoutAccents } from './normalize.ts';
-import type { Query } from './query.ts';
+import { maxTerms, type Query } from './query.ts';
 import { stem } from './stem.ts';
 import type { SearchWeights } from './weights.ts';
 import { irregularForms, synonyms } from './words.ts';
@@ -12,6 +12,7 @@ const stemsOfSynonyms = byStem(synonyms, formStems);
 
 /** Decides which words match which terms of a query. The first match of a word or stem wins. */
 export class Matcher {
+  /** The query, with the parts of terms that are written otherwise. */
   readonly query: Query;
   readonly words = new Map<string, Match>();
   readonly stems = new Map<string, Match>();
@@ -21,7 +22,7 @@ export class Matcher {
   readonly #weights: SearchWeights;
 
   constructor(query: Query, weights: SearchWeights) {
-    this.query = query;
+    this.query = { ...query, terms: [...query.terms], pairs: [...query.pairs] };
     this.#weights = weights;
     const stems = query.terms.map(({ text, isNgram }) => (isNgram ? [] : formStems(text)));
     for (const [term, { text, isNgram }] of query.terms.entries()) {
@@ -55,6 +56,31 @@ export class Matcher {
     const match = { term, weight: this.#weights.fuzzy };
     this.words.set(word, match);
     return match;
+  }
+
+  /**
+   * Matches a word that spells a term together with others, as a phrase: "ERR-4711" for "ERR4711".
+   * `before` is the match of the word before it, or null for the first, which matches the term.
+   */
+  addPart(word: string, term: number, before: Match | null): Match {
+    const known = this.words.get(word);
+    const isExact = known?.weight === 1;
+    const match = isExact ? known : { term: this.#termOf(word, term, before), weight: 1 };
+    this.words.set(word, match);
+    if (before !== null) this.#addPhrase(before.term, match.term);
+    return match;
+  }
+
+  #termOf(part: string, term: number, before: Match | null): number {
+    const { terms } = this.query;
+    if (before === null || terms.length === maxTerms) return term;
+    return terms.push({ text: part, isNgram: false }) - 1;
+  }
+
+  #addPhrase(left: number, right: number): void {
+    const { pairs } = this.query;
+    const isKnown = pairs.some((one) => one.isPhrase && one.left === left && one.right === right);
+    if (left !== right && !isKnown) pairs.push({ left, right, isPhrase: true });
   }
 
   #addStems(stems: readonly string[], match: Match): void {

@@ -25,7 +25,7 @@ export type Query = {
 };
 
 /** The maximum number of distinct terms. Further terms of a long question are ignored. */
-const maxTerms = 48;
+export const maxTerms = 48;
 
 type Token = Term & { followsInPhrase: boolean };
 

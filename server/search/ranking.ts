@@ -1,7 +1,7 @@
 import { weighTerms } from './bm25.ts';
 import type { DayRange } from './calendar.ts';
 import { dayOffset, isReply } from './chunk-table.ts';
-import { fuzzyMatches } from './fuzzy.ts';
+import { matchMissing } from './fuzzy.ts';
 import { findHits } from './hits.ts';
 import type { Matcher } from './match.ts';
 import { MatchTable } from './match-table.ts';
@@ -35,7 +35,7 @@ const marginDays = 3;
 /** What a chunk of the day gets for a date alone: less than for the words of the date. */
 const dayScore = 0.5;
 
-/** Scores all chunks. Adds fuzzy matches to the matcher. */
+/** Scores all chunks. Adds matches of missing terms to the matcher. */
 export function scoreChunks(
   timeline: Timeline,
   matcher: Matcher,
@@ -122,15 +122,4 @@ export function bestChunks(
     scores[count - 1] = score;
   }
   return { ranks: ranks.subarray(0, count), scores: scores.subarray(0, count) };
-}
-
-function matchMissing(timeline: Timeline, matcher: Matcher, table: MatchTable): void {
-  const matched = table.matchedTerms();
-  const missing = matcher.query.terms.flatMap(({ text, isNgram }, index) => {
-    return isNgram || matched.has(index) ? [] : [{ text, index }];
-  });
-  if (missing.length === 0) return;
-  for (const [word, term] of fuzzyMatches(timeline, missing)) {
-    table.set(word, matcher.addFuzzy(timeline.dictionary.words.textOf(word), term));
-  }
 }

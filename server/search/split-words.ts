@@ -4,82 +4,51 @@ import { endsLabel, wordOf } from './tokenizer.ts';
 import { noWord } from './word-table.ts';
 
 /** A term that matches no word of the dictionary, and its index in the query. */
-export type Missing = { text: string; index: number };
+export type Missing = { text: string; term: number };
 
 /** The maximum number of positions at which the search tries to find a split word. */
 const maxPositions = 500_000;
-/**
- * Bit flags that say how a word matches: it is close to a term, or it is the first part of one of
- * up to eight terms.
- */
-const isCloseRole = 1;
-const firstRole = 2;
 
 /**
- * Adds matches for adjacent words that together spell a missing term ("note book" for "notebook").
- * Such a match replaces a match with a typo; the last match in the timeline takes precedence.
+ * Finds adjacent words that together spell a missing term ("note book" for "notebook"), at their
+ * first place in the timeline; none for a term that is not split. There are at most eight terms.
  */
-export function splitMatches(
-  timeline: Timeline,
-  wanted: readonly Missing[],
-  close: ReadonlyMap<number, number>,
-  maxMatches: number,
-): Map<number, number> {
+export function splitWords(timeline: Timeline, missing: readonly Missing[]) {
   const { dictionary, tokens, starts, ends } = timeline;
-  const splittable = wanted.filter(({ text }) => canBeSplit(text, dictionary));
-  if (splittable.length === 0 && close.size <= maxMatches) return new Map(close);
-  const roles = rolesOf(splittable, close, dictionary);
-  const matches = new Map<number, number>();
+  const splittable = missing.filter(({ text }) => canBeSplit(text, dictionary));
+  const parts = new Map<number, number[]>(splittable.map(({ term }) => [term, []]));
+  const firsts = firstParts(splittable, dictionary);
+  let wanted = 2 ** splittable.length - 1;
   let positions = 0;
-  // mutate-ignore boundary: one more rank has no tokens
-  for (let rank = 0; rank < starts.length; rank += 1) {
+  for (let rank = 0; rank < starts.length && wanted !== 0; rank += 1) {
     const end = ends[rank] ?? 0;
     for (let at = starts[rank] ?? 0; at < end; at += 1) {
-      const word = wordOf(tokens[at] ?? 0);
-      const role = roles[word] ?? 0;
-      if (role === 0) continue;
-      if (matches.size >= maxMatches || positions === maxPositions) return matches;
-      const term = (role & isCloseRole) === 0 ? undefined : close.get(word);
-      if (term !== undefined && !matches.has(word)) matches.set(word, term);
-      if (role < firstRole) continue;
+      const isFirstOf = (firsts[wordOf(tokens[at] ?? 0)] ?? 0) & wanted;
+      if (isFirstOf === 0) continue;
+      if (positions === maxPositions) return parts;
       positions += 1;
-      addParts(matches, timeline, splittable, role, at, end);
+      for (const [index, { text, term }] of splittable.entries()) {
+        if ((isFirstOf & (1 << index)) === 0) continue;
+        const last = lastPartOf(text, timeline, at, end);
+        if (last < at) continue;
+        parts.set(term, Array.from(tokens.subarray(at, last + 1), wordOf));
+        wanted &= ~(1 << index);
+      }
     }
   }
-  return matches;
+  return parts;
 }
 
-function rolesOf(
-  splittable: readonly Missing[],
-  close: ReadonlyMap<number, number>,
-  dictionary: Dictionary,
-): Uint16Array {
-  const roles = new Uint16Array(dictionary.size);
-  for (const word of close.keys()) roles[word] = isCloseRole;
+/** Returns which terms begin with each word of the dictionary, a bit for each term. */
+function firstParts(splittable: readonly Missing[], dictionary: Dictionary): Uint8Array {
+  const firsts = new Uint8Array(dictionary.size);
   for (const [index, { text }] of splittable.entries()) {
     for (let length = 1; length < text.length; length += 1) {
       const word = dictionary.find(text.slice(0, length));
-      if (word !== noWord) roles[word] = (roles[word] ?? 0) | (firstRole << index);
+      if (word !== noWord) firsts[word] = (firsts[word] ?? 0) | (1 << index);
     }
   }
-  return roles;
-}
-
-function addParts(
-  matches: Map<number, number>,
-  timeline: Timeline,
-  splittable: readonly Missing[],
-  role: number,
-  start: number,
-  end: number,
-): void {
-  for (const [index, term] of splittable.entries()) {
-    if ((role & (firstRole << index)) === 0) continue;
-    const last = lastPartOf(term.text, timeline, start, end);
-    for (let at = start; at <= last; at += 1) {
-      matches.set(wordOf(timeline.tokens[at] ?? 0), term.index);
-    }
-  }
+  return firsts;
 }
 
 /** Returns the position of the last word if the words from `start` on spell the text, else -1. */

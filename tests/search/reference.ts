@@ -1,5 +1,5 @@
 import type { IndexedMemory } from '../../server/search/index.ts';
-import { Matcher } from '../../server/search/match.ts';
+import { type Match, Matcher } from '../../server/search/match.ts';
 import type { Query } from '../../server/search/query.ts';
 import { isLowSurrogate, isUnspaced, ngramLength } from '../../server/search/scripts.ts';
 import { type SearchWeights, searchWeights } from '../../server/search/weights.ts';
@@ -118,23 +118,32 @@ function addFuzzyMatches(chunks: readonly Chunk[], matcher: Matcher): void {
   const found = new Set(
     chunks.flatMap(({ words }) => words.map(({ text }) => matchOf(text, matcher)?.term)),
   );
-  const missing = matcher.query.terms.flatMap(({ text, isNgram }, index) => {
-    return isNgram || found.has(index) ? [] : [{ text, index }];
+  const unmatched = matcher.query.terms.flatMap(({ text, isNgram }, term) => {
+    return isNgram || found.has(term) ? [] : [{ text, term }];
   });
+  const missing = unmatched.slice(0, 8);
   const close = new Map<string, number>();
-  for (const { words } of chunks) {
-    for (const [at, { text }] of words.entries()) {
-      if (close.size >= 500) break;
-      for (const term of missing.slice(0, 8)) {
-        const parts = term.text.length < 5 ? [] : partsFrom(words, at, term.text);
-        for (const part of parts) close.set(part, term.index);
-        if (parts.length === 0 && !close.has(text) && isClose(term.text, text)) {
-          close.set(text, term.index);
-        }
-      }
-    }
+  for (const { text } of chunks.flatMap(({ words }) => words)) {
+    if (close.size === 500) break;
+    const like = missing.find((one) => isClose(one.text, text));
+    if (like !== undefined) close.set(text, like.term);
   }
   for (const [word, term] of close) matcher.addFuzzy(word, term);
+  for (const { text, term } of missing.filter((one) => one.text.length >= 5)) {
+    const parts = firstPartsOf(chunks, text);
+    parts.reduce<Match | null>((before, part) => matcher.addPart(part, term, before), null);
+  }
+}
+
+/** Returns the first consecutive words that together form the text. */
+function firstPartsOf(chunks: readonly Chunk[], text: string): string[] {
+  for (const { words } of chunks) {
+    for (const at of words.keys()) {
+      const parts = partsFrom(words, at, text);
+      if (parts.length > 0) return parts;
+    }
+  }
+  return [];
 }
 
 function isClose(typed: string, word: string): boolean {

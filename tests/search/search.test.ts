@@ -163,6 +163,17 @@ function expectFalling(found: RankedMemory[]): void {
   }
 }
 
+test('a code without its hyphens is found, and hardly any memory with a part of it', () => {
+  const bid = 'Bid KW-2026-018 for Medidata';
+  for (const query of ['KW2026018', 'the bid kw2026018?', 'KW2026018 2026']) {
+    const { found, ranked } = ask(query, [...Array(9).fill('Signed in 2026'), bid]);
+    const [first, second] = found;
+    expect(first?.id).toBe('9');
+    expect(second?.score).toBeLessThan((first?.score ?? 0) / 20);
+    expect(marked(snippet(bid, ranked))).toContain('«KW»-«2026»-«018»');
+  }
+});
+
 test('a hash is found by its first seven digits or more, and by more than are stored', () => {
   const texts = ['Reverted 7d41e9c on Friday', 'Bisected to 7d41e9c0b52f', 'Merged 7d41e9 too'];
   for (const query of ['7d41e9c0b52f8a66?', '7d41e9c0?']) {
