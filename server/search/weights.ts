@@ -37,7 +37,7 @@ export const searchWeights = {
   /** The factor for a language model's reply: replies are long and contain many words. */
   reply: 0.8,
   /** The factor for everything else if the query asks for the words of an assistant. */
-  notReply: 0.5,
+  notReply: 0.3,
   /** The boost of a reply from the message that it answers. */
   asked: 0.9,
   /**
