@@ -69,6 +69,7 @@ function oldestOf(
   const isClose = new Uint8Array(dictionary.size);
   for (const word of close.keys()) isClose[word] = 1;
   const oldest = new Map<number, number>();
+  // mutate-ignore boundary: one more rank has no tokens
   for (let rank = 0; rank < starts.length; rank += 1) {
     const end = ends[rank] ?? 0;
     for (let at = starts[rank] ?? 0; at < end; at += 1) {

@@ -20,6 +20,7 @@ export function splitWords(timeline: Timeline, missing: readonly Missing[]) {
   const firsts = firstParts(splittable, dictionary);
   let wanted = 2 ** splittable.length - 1;
   let positions = 0;
+  // mutate-ignore boundary: one more rank has no tokens
   for (let rank = 0; rank < starts.length && wanted !== 0; rank += 1) {
     const end = ends[rank] ?? 0;
     for (let at = starts[rank] ?? 0; at < end; at += 1) {
