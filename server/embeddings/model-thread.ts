@@ -9,6 +9,7 @@ import { isSameProbe, meanCosine, measureUnrelated, probeOf } from './calibratio
 import { type Endpoint, openEndpoint } from './endpoint.ts';
 import type { OpenModel } from './memory-vectors.ts';
 import { builtInModel, type EmbeddingModel, ModelError } from './model.ts';
+import { textFormat } from './texts.ts';
 
 /**
  * The model thread turns questions into vectors, and embeds memories in the background with a
@@ -115,12 +116,15 @@ async function knownModel(
   present: PresentModel | null,
 ): Promise<PresentModel> {
   const probe = await probeOf(model);
-  if (present?.name === model.name && isSameProbe(present.probe, probe)) return present;
+  const format = `${textFormat} `;
+  const isSame = present?.name === model.name && present.digest.startsWith(format);
+  if (isSame && isSameProbe(present.probe, probe)) return present;
   refuseForeign(present);
   // Another model may have had the same name and address.
-  const digest = present === null ? model.digest : `${model.digest} ${Bun.hash(probe)}`;
+  const weights = present === null ? model.digest : `${model.digest} ${Bun.hash(probe)}`;
   const unrelated = model.unrelated ?? (await measureUnrelated(model));
   const { name, dims } = model;
+  const digest = format + weights;
   return storage.ensureModel({ name, digest, dims, probe, centre: null, ...unrelated });
 }
 

@@ -1,7 +1,10 @@
-import { chunksOf, namesIn } from '../memory/chunks.ts';
+import { chunksOf, maxVectors, namesIn } from '../memory/chunks.ts';
 
-/** The first chunks of a memory get vectors. A text of 5 MB would take minutes of a core. */
-export const maxVectors = 64;
+/**
+ * The version of the texts. It changes with everything that decides which texts a memory has,
+ * because a stored vector belongs to the chunk at its position.
+ */
+export const textFormat = 2;
 
 /**
  * Returns the texts of a memory that get a vector: text i belongs to chunk i of the search index. A

@@ -6,6 +6,18 @@ import { cutText } from './cuts.ts';
 import { isReplyRole, type Message, matchLines, messagesOf } from './messages.ts';
 import { speakersOf } from './speakers.ts';
 
+/** The first chunks of a memory get vectors. A text of 5 MB would take minutes of a core. */
+export const maxVectors = 64;
+
+/**
+ * About the length of a long paragraph: long enough to make sense on its own, and short enough for
+ * a precise hit.
+ */
+export const targetLength = 1_000;
+
+/** A document has several topics on a page, and a vector should stand for one of them. */
+const documentTarget = 500;
+
 /** The author is indexed with each chunk. A longer value is ignored, because it is not a name. */
 const maxAuthorLength = 200;
 
@@ -24,20 +36,17 @@ type Chunk = {
 /** The date of a line that begins with a time, as in a conversation or a diary. */
 const date = /[[(]?(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?!\d)/y;
 
+type Names = { title: string; author: string; role: string };
 type Piece = { start: number; length: number; message: Message | null };
 
 /**
- * Cuts the text of a memory into chunks and returns their lengths. A chunk never contains parts of
- * two messages of a chat with a language model: most replies are long, and most questions short.
+ * Returns a memory's chunks. `metadata` is JSON text, and its role is that of the whole text. A
+ * chunk never contains parts of two messages of a chat with a language model: most replies are
+ * long, and most questions short.
  */
-export function splitChunks(content: string): number[] {
-  return piecesOf(content).map(({ length }) => length);
-}
-
-/** Returns a memory's chunks. `metadata` is JSON text, and its role is that of the whole text. */
 export function chunksOf(content: string, metadata: string): Chunk[] {
-  const { role } = namesIn(metadata);
-  return piecesOf(content).map((piece) => chunkOf(piece, role));
+  const names = namesIn(metadata);
+  return piecesOf(content, names).map((piece) => chunkOf(piece, names.role));
 }
 
 /**
@@ -50,11 +59,12 @@ export function indexedChunks(
   metadata: string,
   occurredAt: number | null = null,
 ): IndexedChunk[] {
-  const { title, author, role } = namesIn(metadata);
+  const names = namesIn(metadata);
+  const { title, author, role } = names;
   const speakers = speakersOf(content);
   const isConversation = speakers.size > 0;
   const dayAt = dayReader(content, occurredAt);
-  return piecesOf(content).map((piece) => {
+  return piecesOf(content, names).map((piece) => {
     const { start, length, sender } = chunkOf(piece, role);
     const text = withoutRole(content, piece);
     const anyOnFirstLine = author !== '' || (start === 0 && sender === null);
@@ -66,7 +76,7 @@ export function indexedChunks(
   });
 }
 
-export function namesIn(metadata: string): { title: string; author: string; role: string } {
+export function namesIn(metadata: string): Names {
   if (!/"(?:title|speaker|author|role)"/.test(metadata)) return { title: '', author: '', role: '' };
   const { title, speaker, author, role }: Record<string, unknown> = JSON.parse(metadata);
   const names = [speaker, author, role].filter((one) => typeof one === 'string');
@@ -78,12 +88,13 @@ export function namesIn(metadata: string): { title: string; author: string; role
   };
 }
 
-function piecesOf(content: string): Piece[] {
+function piecesOf(content: string, names: Names): Piece[] {
   const pieces: Piece[] = [];
   const messages = messagesOf(content);
+  const target = messages.length > 0 ? targetLength : targetOf(content, names);
   const add = (message: Message | null, end: number | undefined) => {
     let start = message?.start ?? 0;
-    for (const length of cutText(content, start, end)) {
+    for (const length of cutText(content, target, start, end)) {
       pieces.push({ start, length, message });
       start += length;
     }
@@ -94,6 +105,19 @@ function piecesOf(content: string): Piece[] {
     add(messages[at] ?? null, messages[at + 1]?.start);
   }
   return pieces;
+}
+
+/**
+ * A longer text with a title is a document, unless it is a message or a conversation. The chunks of
+ * a long document are longer. Each has more than half of its target, so that the vectors of the
+ * first chunks stand for as much text as those of other long texts.
+ */
+function targetOf(content: string, { title, role }: Names): number {
+  const { length } = content;
+  if (title === '' || role !== '' || length <= targetLength) return targetLength;
+  const target = Math.max(documentTarget, Math.ceil((2 * length) / maxVectors));
+  if (target >= targetLength) return targetLength;
+  return speakersOf(content).size > 0 ? targetLength : target;
 }
 
 function chunkOf({ start, length, message }: Piece, role: string): Chunk {

@@ -1,33 +1,27 @@
 import { isLowSurrogate } from '../search/scripts.ts';
 
-/**
- * About the length of a long paragraph: long enough to make sense on its own, and short enough for
- * a precise hit.
- */
-const targetLength = 1_000;
-
 /** Places to cut, best first. The cut is at the end of the match. */
 const boundaries = [/\n\s*\n/g, /\n/g, /[.!?。！？]["')\]]?\s|[。！？]/g, /\s/g];
 
 /**
- * Cuts a part of a text into pieces of at most `targetLength` UTF-16 units and returns their
+ * Cuts a part of a text into pieces of at most `target` UTF-16 units and returns their
  * lengths. Prefers to cut after a paragraph that ends in the second half of the piece, else after a
  * line, a sentence or a word. Never splits a surrogate pair. Takes linear time.
  */
-export function cutText(text: string, from = 0, to = text.length): number[] {
+export function cutText(text: string, target: number, from = 0, to = text.length): number[] {
   const lengths: number[] = [];
   for (let start = from; start < to; ) {
-    const end = cutAfter(text, start, to);
+    const end = cutAfter(text, target, start, to);
     lengths.push(end - start);
     start = end;
   }
   return lengths;
 }
 
-function cutAfter(text: string, start: number, end: number): number {
-  const limit = start + targetLength;
+function cutAfter(text: string, target: number, start: number, end: number): number {
+  const limit = start + target;
   if (limit >= end) return end;
-  const half = start + targetLength / 2;
+  const half = start + Math.floor(target / 2);
   const window = text.slice(half, limit);
   for (const boundary of boundaries) {
     const last = lastMatchEnd(boundary, window);

@@ -2,7 +2,7 @@ import { ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { count } from '../metrics/counts.ts';
 import type { TaskStorage } from '../storage/storage.ts';
-import type { Lease, Task, TaskResult } from '../storage/types/tasks.ts';
+import type { Lease, Task, TaskResult, TaskText } from '../storage/types/tasks.ts';
 import { faultPoint } from '../threads/fault-points.ts';
 import type { Handlers } from './handlers.ts';
 import { createNotifier } from './notifier.ts';
@@ -112,12 +112,12 @@ export function startWorker(options: WorkerOptions) {
     }
   }
 
-  async function readAlone(task: Task): Promise<string | null> {
+  async function readAlone(task: Task): Promise<TaskText | null> {
     const [text = null] = await storage.readTexts([task]);
     return text;
   }
 
-  async function run(task: Task, read: () => Promise<string | null>, results: TaskResult[]) {
+  async function run(task: Task, read: () => Promise<TaskText | null>, results: TaskResult[]) {
     try {
       if (task.attempt > maxAttempts) throw new Error('the service exited during every attempt');
       const result = await handlers[task.kind]({ task, text: await read(), storage });

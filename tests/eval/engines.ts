@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite';
-import { indexedChunks } from '../../server/memory/chunks.ts';
+import { indexedChunks, targetLength } from '../../server/memory/chunks.ts';
 import { cutText } from '../../server/memory/cuts.ts';
 import { SearchIndex } from '../../server/search/index.ts';
 import { parseQuery } from '../../server/search/query.ts';
@@ -46,7 +46,7 @@ export function ours(turns: Turn[], limit: number, weights: SearchWeights): Engi
 
 function partsOf({ text }: Turn): string[] {
   let end = 0;
-  return cutText(text).map((length) => {
+  return cutText(text, targetLength).map((length) => {
     end += length;
     return text.slice(end - length, end);
   });

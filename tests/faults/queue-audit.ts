@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite';
-import { splitChunks } from '../../server/memory/chunks.ts';
+import { chunksOf } from '../../server/memory/chunks.ts';
 import type { Violations } from './harness.ts';
 
 /** The expected text and final state of a record. */
@@ -8,6 +8,7 @@ export type Owed = { text: string; fate: 'complete' | 'failed' };
 type Row = {
   id: string;
   content: string;
+  metadata: string;
   state: string;
   attempts: number;
   complete: number;
@@ -51,9 +52,9 @@ export function auditQueue(path: string, owed: Map<string, Owed>, violations: Vi
 }
 
 /** Whether the record was expected to complete and all chunks of its text are complete. */
-function isWhole({ content, complete, total }: Row, fate: string): boolean {
+function isWhole({ content, metadata, complete, total }: Row, fate: string): boolean {
   if (fate === 'failed') return false;
-  return complete === total && total === splitChunks(content).length;
+  return complete === total && total === chunksOf(content, metadata).length;
 }
 
 function readRows(path: string): Row[] {
@@ -61,7 +62,7 @@ function readRows(path: string): Row[] {
   try {
     return db
       .prepare<Row, []>(
-        `SELECT m.id, m.content, t.state, t.attempts, t.chunks_complete AS complete,
+        `SELECT m.id, m.content, m.metadata, t.state, t.attempts, t.chunks_complete AS complete,
            t.chunks_total AS total
          FROM memories AS m
          JOIN tasks AS t ON t.project_id = m.project_id AND t.memory_id = m.id`,

@@ -32,6 +32,22 @@ test('shows the chunks of a saved memory, and the attempts and the error of a re
   }
 });
 
+test('counts the chunks of a document that is saved, ingested or updated', async () => {
+  const { client } = server;
+  const userId = newUser();
+  const text = Array(3).fill('x'.repeat(499)).join(' ');
+  const metadata = { title: 'Rooms' };
+  const saved = await client.save({ userId, content: text, metadata });
+  const { memoryId } = await client.ingest.document({ userId, data: { text, ...metadata } });
+  await client.waitUntilComplete(memoryId);
+  const counts = () =>
+    Promise.all([saved.id, memoryId].map(async (id) => (await client.status(id)).chunksTotal));
+  expect(await counts()).toEqual([3, 3]);
+  // Without a title, the text is no document.
+  for (const id of [saved.id, memoryId]) await client.update(id, { metadata: {} });
+  expect(await counts()).toEqual([2, 2]);
+});
+
 const post = (body: object, path = '/v1/memories/status') => ask(server, 'POST', path, { body });
 
 test('the statuses of many memories are in request order, and unknown ids are listed', async () => {

@@ -18,6 +18,7 @@ import { externalKey, fail, opened, project, release } from './suite.ts';
 
 /** Tests the durable queue: order, leases, attempts, recovery. */
 export function testTasks(): void {
+  const text = (content: string) => ({ content, metadata: record().metadata });
   const memoryIds = (tasks: Task[]) => tasks.map(({ memoryId }) => memoryId);
 
   test('an accepted record is processing immediately, and complete once its task is', async () => {
@@ -49,8 +50,13 @@ export function testTasks(): void {
     await accept('deleted', 4);
     const tasks = await claim(opened.storage);
     await project.remove(tasks[3]?.memoryId ?? '');
-    expect(await opened.storage.readTexts(tasks)).toEqual(['one', 'two', '', null]);
-    expect(await opened.storage.readTexts(tasks.slice(0, 1))).toEqual(['one']);
+    expect(await opened.storage.readTexts(tasks)).toEqual([
+      text('one'),
+      text('two'),
+      text(''),
+      null,
+    ]);
+    expect(await opened.storage.readTexts(tasks.slice(0, 1))).toEqual([text('one')]);
     expect(await opened.storage.readTexts([])).toEqual([]);
   });
 
@@ -61,8 +67,12 @@ export function testTasks(): void {
       await project.accept([record({ content })]);
     }
     const tasks = await claim(opened.storage);
-    expect(await opened.storage.readTexts(tasks)).toEqual([null, 'short', long.slice(1)]);
-    expect(await opened.storage.readTexts(tasks.slice(0, 1))).toEqual([long]);
+    expect(await opened.storage.readTexts(tasks)).toEqual([
+      null,
+      text('short'),
+      text(long.slice(1)),
+    ]);
+    expect(await opened.storage.readTexts(tasks.slice(0, 1))).toEqual([text(long)]);
   });
 
   test('the task that has been due longest is claimed first, by one worker', async () => {

@@ -79,7 +79,7 @@ test('the log states which record could not be processed, and why, but not its t
     message: 'a task failed',
     memoryId,
     // The stack shows in which function the error was thrown.
-    error: expect.stringMatching(/the split failed.*splitChunks/s),
+    error: expect.stringMatching(/the split failed.*chunksOf/s),
   });
   expect(line).not.toContain(unsplittable);
 });

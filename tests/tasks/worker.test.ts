@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { ServiceError } from '../../server/errors.ts';
 import { createLogger, type LogEntry } from '../../server/log.ts';
-import { splitChunks } from '../../server/memory/chunks.ts';
+import { chunksOf } from '../../server/memory/chunks.ts';
 import { readSeries } from '../../server/metrics/counts.ts';
 import type { Storage, TaskStorage } from '../../server/storage/storage.ts';
 import { type Handler, indexMemory } from '../../server/tasks/handlers.ts';
@@ -62,7 +62,7 @@ test('an accepted record is indexed, and its status counts the chunks', async ()
   const long = 'A sentence of some length, to be cut. '.repeat(40_000);
   const [short, large, empty] = await acceptTexts('short', long, '');
   expect(await ended(short)).toMatchObject({ status: 'complete', chunksTotal: 1, attempts: 1 });
-  const total = splitChunks(long).length;
+  const total = chunksOf(long, '{}').length;
   expect(await ended(large)).toMatchObject({ chunksComplete: total, chunksTotal: total });
   expect(await ended(empty)).toMatchObject({ status: 'complete', chunksTotal: 0 });
   expect(await project.search('sentence')).toMatchObject([{ id: large }]);
@@ -98,7 +98,7 @@ test('a record whose handler always throws fails after five attempts, and others
   const before = attempts();
   start({
     handler: async ({ text }) => {
-      if (text === 'poison') throw new Error('cannot be split');
+      if (text?.content === 'poison') throw new Error('cannot be split');
       return { chunks: 1 };
     },
   });

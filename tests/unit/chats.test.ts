@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { chunksOf, indexedChunks, splitChunks } from '../../server/memory/chunks.ts';
+import { chunksOf, indexedChunks } from '../../server/memory/chunks.ts';
 
 /** Returns the text that the search index stores for each chunk. */
 function indexed(content: string, metadata: object = {}): string[] {
@@ -77,7 +77,6 @@ describe('a chat', () => {
     const [reply, question] = ['model first assistan', 'user first user: '];
     const whole = [`${question}Ho`, reply, 'model later A senten', `${question}An`, reply];
     expect(senders(chat)).toEqual(whole);
-    expect(splitChunks(chat)).toEqual(chunksOf(chat, '{}').map(({ length }) => length));
   });
 
   test.each([
@@ -85,14 +84,16 @@ describe('a chat', () => {
     ['times', '[2024-05-08T13:56:00Z] user: How?\n[2024-05-08T13:57:00Z] assistant: So.', 2],
     ['results of tools', 'user: How?\ntool: {"a":1}\nassistant: So.', 3],
     ['names in capitals', 'User: How?\nAssistant: So.', 2],
-  ])('may have %s', (_, chat, chunks) => expect(splitChunks(chat)).toHaveLength(chunks));
+  ])('may have %s', (_, chat, chunks) => expect(chunksOf(chat, '{}')).toHaveLength(chunks));
 
   test('keeps a dialogue of another form inside its message', () => {
     const script = 'User: Hi\nAssistant: Hello\n';
-    expect(splitChunks(`user: Write one.\nassistant: Here.\n${script}`)).toHaveLength(2);
+    const chat = `user: Write one.\nassistant: Here.\n${script}`;
+    expect(chunksOf(chat, '{}')).toHaveLength(2);
     const time = '[2024-05-08T13:56:00Z]';
     const quoted = script.toLowerCase();
-    expect(splitChunks(`${time} user: Write.\n${time} assistant: So.\n${quoted}`)).toHaveLength(2);
+    const dated = `${time} user: Write.\n${time} assistant: So.\n${quoted}`;
+    expect(chunksOf(dated, '{}')).toHaveLength(2);
     const reply = senders(`Here it is.\n${script}`, { role: 'assistant' });
     expect(reply.filter((one) => one.startsWith('model first'))).toHaveLength(1);
     expect(reply.every((one) => one.startsWith('model'))).toBe(true);

@@ -1,9 +1,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { indexedChunks, splitChunks } from '../../server/memory/chunks.ts';
+import { chunksOf, indexedChunks, targetLength } from '../../server/memory/chunks.ts';
 import { anyCodePoint } from '../support/inputs.ts';
-
-const targetLength = 1_000;
 
 /** Texts with and without natural chunk boundaries, and with surrogate pairs. */
 const texts = fc
@@ -18,12 +16,12 @@ const texts = fc
   )
   .map((parts) => parts.join(''));
 
-function cut(text: string): string[] {
-  let end = 0;
-  return splitChunks(text).map((length) => {
-    end += length;
-    return text.slice(end - length, end);
-  });
+const document = { title: 'Streets' };
+const documentTarget = 500;
+
+function cut(text: string, metadata: object = {}): string[] {
+  const chunks = chunksOf(text, JSON.stringify(metadata));
+  return chunks.map(({ start, length }) => text.slice(start, start + length));
 }
 
 /** Returns the text that the search index stores for each chunk of a memory. */
@@ -48,11 +46,13 @@ test('a title missing from the text is indexed only with the first chunk', () =>
 });
 
 test('the chunks of any input cover it, fit the target, and split no surrogate pair', () => {
-  const isCut = fc.property(texts, (text) => {
-    const chunks = cut(text);
+  const isCut = fc.property(texts, fc.constantFrom({}, document), (text, metadata) => {
+    const chunks = cut(text, metadata);
+    const isDocument = metadata === document && text.length > targetLength;
+    const target = isDocument && text.length <= 16_000 ? documentTarget : targetLength;
     expect(chunks.join('')).toBe(text);
     for (const chunk of chunks) {
-      expect(chunk.length).toBeWithin(1, targetLength + 1);
+      expect(chunk.length).toBeWithin(1, target + 1);
       expect(chunk.isWellFormed()).toBe(true);
     }
   });
@@ -74,6 +74,25 @@ test.each<[where: string, text: string, first: string]>([
   expect(cut(text)[0]).toBe(first);
 });
 
+const talk = 'Ana: Are you in at six?\nBen: At seven.\n'.repeat(60);
+
+test.each<[what: string, text: string, metadata: object, target: number]>([
+  ['a document', x(2_000), document, documentTarget],
+  ['a document of 16,000 characters', x(16_000), document, documentTarget],
+  ['a text of 1,000 characters with a title', x(1_000), document, targetLength],
+  ['a longer document', x(24_000), document, 750],
+  ['a document of 32,000 characters', x(32_000), document, targetLength],
+  ['a text without a title', x(2_000), {}, targetLength],
+  ['a message with a title', x(2_000), { ...document, role: 'user' }, targetLength],
+  ['a chat with a title', `user: Hi\nassistant: ${x(2_000)}`, document, targetLength],
+])('the longest chunk of %s has %3$i characters', (_, text, metadata, target) => {
+  expect(Math.max(...cut(text, metadata).map(({ length }) => length))).toBe(target);
+});
+
+test('a conversation with a title is cut like one without', () => {
+  expect(cut(talk, document)).toEqual(cut(talk));
+});
+
 test('one character more than the target makes two chunks, and an empty text none', () => {
   expect(cut('x'.repeat(targetLength + 1))).toHaveLength(2);
   expect(cut('')).toEqual([]);
@@ -89,6 +108,6 @@ test.each([
 ])('5 MB of %s are cut in linear time', (_, unit) => {
   const text = unit.repeat(Math.ceil(5_000_000 / unit.length));
   // Quadratic splitting would take hours.
-  const chunks = splitChunks(text);
+  const chunks = chunksOf(text, '{}');
   expect(chunks.length).toBeGreaterThanOrEqual(text.length / targetLength);
 });

@@ -1,6 +1,6 @@
 import { noSuchMemory } from '../../errors.ts';
 import { changedMemory, changesNothing } from '../../memory/changes.ts';
-import { splitChunks } from '../../memory/chunks.ts';
+import { chunksOf } from '../../memory/chunks.ts';
 import {
   deletedResponse,
   replacedResponse,
@@ -118,10 +118,10 @@ async function change(
   at: number,
 ): Promise<KnownMemory> {
   const changed = changedMemory(known, changes, at);
-  const { userId, id, content } = changed;
+  const { userId, id, content, metadata } = changed;
   const added = { memories: 0, bytes: bytesOf(changed) - known.bytes };
   const number = await recordChange(tx, projectId, userId, added);
-  const chunks = splitChunks(content).length;
+  const chunks = chunksOf(content, metadata).length;
   await Promise.all([
     replaceMemory(tx, projectId, known, { ...changed, change: number }),
     settleTask(tx, { projectId, userId, memoryId: id }, { chunks, at }),

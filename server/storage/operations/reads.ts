@@ -1,9 +1,9 @@
-import { splitChunks } from '../../memory/chunks.ts';
+import { chunksOf } from '../../memory/chunks.ts';
 import { mayAccess } from '../../memory/visibility.ts';
 import { announced } from '../../threads/serve.ts';
 import type { ReadOperation, ShortRead, Tx } from '../engine.ts';
 import type { Part, Read, StoredMemory, StoredStatus } from '../types/memories.ts';
-import type { Lease, QueueState } from '../types/tasks.ts';
+import type { Lease, QueueState, TaskText } from '../types/tasks.ts';
 import { memoriesWithTasks, memoryColumns, notExpired, statusColumns } from './columns.ts';
 import { overIds } from './id-lists.ts';
 
@@ -32,12 +32,17 @@ export const getMemory: ShortRead<Get, StoredMemory | null> = {
   },
 };
 
-type StatusRow = StoredStatus & { userId: string; text: string | null; isLong: boolean | number };
+type StatusRow = StoredStatus & {
+  userId: string;
+  text: string | null;
+  metadata: string;
+  isLong: boolean | number;
+};
 
 /** The chunks of a memory without a task are counted on request: its text is read if it fits. */
 const findStatus = `SELECT ${statusColumns}, m.user_id AS "userId",
     CASE WHEN t.kind IS NULL AND m.bytes <= CAST($4 AS bigint) THEN m.content END AS text,
-    t.kind IS NULL AND m.bytes > CAST($4 AS bigint) AS "isLong"
+    m.metadata, t.kind IS NULL AND m.bytes > CAST($4 AS bigint) AS "isLong"
   FROM ${memoriesWithTasks}
   WHERE m.project_id = CAST($1 AS bigint) AND m.id = CAST($2 AS text) AND ${notExpired('$3')}`;
 
@@ -53,10 +58,10 @@ async function readStatus(
   const values = [projectId, id, now, maxBytes];
   const row = await tx.one<StatusRow>(findStatus, values);
   if (row === undefined || !mayAccess(onlyUserId, row)) return null;
-  const { userId: _, text, isLong, ...status } = row;
+  const { userId: _, text, metadata, isLong, ...status } = row;
   if (isLong) return 'long';
   if (text === null) return status;
-  const count = () => splitChunks(text).length;
+  const count = () => chunksOf(text, metadata).length;
   const chunks = text.length > largeUnits ? announced(count) : count();
   return { ...status, chunksComplete: chunks, chunksTotal: chunks };
 }
@@ -119,10 +124,12 @@ export const taskQueueState: ShortRead<void, QueueState> = {
   },
 };
 
+type Found = { id: string; content: string | null; metadata: string };
+
 const textsOf = (content: string) =>
   overIds(
     2,
-    (ids) => `SELECT id, ${content} AS content FROM memories
+    (ids) => `SELECT id, ${content} AS content, metadata FROM memories
       WHERE project_id = CAST($1 AS bigint) AND id IN (${ids})`,
   );
 const findText = textsOf('content');
@@ -133,9 +140,9 @@ const findShortTexts = textsOf(`CASE WHEN bytes <= ${longBytes} THEN content END
  * Returns the texts of the tasks' memories. Null for a memory that was deleted, and for a long text
  * unless there is only one task.
  */
-export const readTexts: ShortRead<readonly Lease[], (string | null)[]> = {
+export const readTexts: ShortRead<readonly Lease[], (TaskText | null)[]> = {
   async run(tx, tasks) {
-    const texts = new Map<string, string | null>();
+    const texts = new Map<string, TaskText>();
     const find = tasks.length === 1 ? findText : findShortTexts;
     const statements = [...Map.groupBy(tasks, ({ projectId }) => projectId)].flatMap(
       ([projectId, own]) =>
@@ -144,8 +151,9 @@ export const readTexts: ShortRead<readonly Lease[], (string | null)[]> = {
     await Promise.all(
       statements.map(async ({ projectId, text, ids }) => {
         const values = [projectId, ...ids];
-        const found = await tx.all<{ id: string; content: string | null }>(text, values);
-        for (const { id, content } of found) texts.set(`${projectId} ${id}`, content);
+        const found = await tx.all<Found>(text, values);
+        for (const { id, content, metadata } of found)
+          if (content !== null) texts.set(`${projectId} ${id}`, { content, metadata });
       }),
     );
     return tasks.map(({ projectId, memoryId }) => texts.get(`${projectId} ${memoryId}`) ?? null);

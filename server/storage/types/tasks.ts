@@ -16,4 +16,7 @@ export type TaskKind = 'index';
 /** `attempt` counts from 1. */
 export type Task = Lease & { attempt: number };
 
+/** The text of a task's memory, and its metadata as JSON. */
+export type TaskText = { content: string; metadata: string };
+
 export type TaskResult = Lease & { now: number; chunks: number };

@@ -16,8 +16,8 @@ const overtakenMs = 10;
 export function poisoned(inner: Handler): Handler {
   return (work) => {
     Bun.sleepSync(workMs);
-    if (work.text?.includes(throwsOn)) throw new Error('poisoned');
-    if (work.text?.includes(exitsOn)) process.kill(process.pid, 'SIGKILL');
+    if (work.text?.content.includes(throwsOn)) throw new Error('poisoned');
+    if (work.text?.content.includes(exitsOn)) process.kill(process.pid, 'SIGKILL');
     return inner(work);
   };
 }
