@@ -23,7 +23,7 @@ const works =
 
 /** "What did you recommend?", "your advice", "what did the assistant say?" */
 export const asksYou = new RegExp(
-  `\\b(?:(?:did|have|had|would) you|you (?:\\w+ )?(?:${acts})|your (?:\\w+ )?(?:${works})|assistant)\\b`,
+  `\\b(?:(?:did|have|had|would) you|you (?:\\w+ )?(?:${acts})|your (?:\\w+ )?(?:${works})|the assistant)\\b`,
   'i',
 );
 
@@ -32,7 +32,7 @@ export const asksPresent =
   /\b(?:now|nowadays|current(?:ly)?|latest|newest|most recent|still|any ?more|these days|at the moment|at present)\b/i;
 
 /** "Where do I live?", unless it is about the past. */
-export const asksState = /^(?:\w+ ){0,5}(?:is|are|am|do|does|can|(?:what|who|where)['’]s)\b/i;
+export const asksState = /^\s*(?:\w+ ){0,5}(?:is|are|am|do|does|can|(?:what|who|where)['’]s)\b/i;
 export const asksPast = /\b(?:did|was|were|had|when)\b/i;
 
 /** Groups of forms of one word that do not share a stem. */
