@@ -59,7 +59,7 @@ export const searchWeights = {
    * their vectors have at least this cosine, and the newer has this share of the older one's score.
    */
   newerCosine: 0.55,
-  newerScore: 0.35,
+  newerScore: 0.2,
   /** The factor for a chunk of a day that the query is about. */
   date: 3,
 };

@@ -130,6 +130,7 @@ describe('with the built-in model', async () => {
     const rising = ['2025-01-14T10:00:00Z', '2026-03-20T10:00:00Z'];
     const question = 'where does the user live?';
     expect(await first(question, rising)).toBe(now);
+    expect(await first('where does she live?', rising)).toBe(now);
     expect(await first(question, [])).toBe(now);
     // Saved in another order than it happened.
     expect(await first(question, rising.toReversed())).toBe(before);
