@@ -37,13 +37,13 @@ export function mcp({ reading: auth }: Auth, services: RouteServices) {
       throw badRequest('', 'JSON-RPC batches are not supported; send each message in its own POST');
     }
     if (holdsInexact(body)) throw badRequest('', `the message ${inexactNumber}`);
-    // A large message is parsed, checked and sent on in different turns of the event loop.
+    // A large message is parsed and sent on in different turns of the event loop.
     await yieldToEventLoop();
     const userId = userOf();
     waitLonger(request);
     const requestId = String(set.headers[headerNames.requestId]);
     const { headers, signal } = request;
-    const message = { headers, body, requestId, signal };
+    const message = { headers, json: JSON.stringify(body), requestId, signal };
     const response = await services.mcp.handle(message, caller, userId);
     set.status = response.status;
     return response;

@@ -66,12 +66,12 @@ export function createMcp(options: {
   return {
     /** Waits for the project's turn. `signal` cancels a call that is still waiting. */
     async handle(
-      message: { headers: Headers; body: unknown; requestId: string; signal: AbortSignal },
+      message: { headers: Headers; json: string; requestId: string; signal: AbortSignal },
       { projectId, readOnly }: Pick<Caller, 'projectId' | 'readOnly'>,
       userId: string,
     ): Promise<Response> {
-      const { headers, body, requestId, signal } = message;
-      const request: McpRequest = { headers: [...headers], body, requestId, userId, readOnly };
+      const { headers, json, requestId, signal } = message;
+      const request: McpRequest = { headers: [...headers], json, requestId, userId, readOnly };
       // Without a declared length, a message counts as one of the maximum size.
       const bytes = declaredBytes(headers) ?? limits.saveBodyBytes;
       const waitingSize = Math.max(minWaitingBytes, bytes);

@@ -5,7 +5,8 @@ export type McpStart = { version: string; requests: MessagePort };
 /** An authenticated HTTP request from a client. */
 export type McpRequest = {
   headers: [name: string, value: string][];
-  body: unknown;
+  /** The message as text, because passing on its values would take many times as long. */
+  json: string;
   requestId: string;
   userId: string;
   readOnly: boolean;

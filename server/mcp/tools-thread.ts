@@ -50,7 +50,7 @@ function clientOf({ headers, requestId }: McpRequest, range: ContentRange | null
 }
 
 async function handle(request: McpRequest): Promise<McpResponse> {
-  const { headers, body, userId, readOnly } = request;
+  const { headers, json, userId, readOnly } = request;
   const clientFor = (range: ContentRange) => clientOf(request, range);
   const client = clientOf(request, null);
   const onError = (error: unknown) => log.error('MCP tool failed', { error });
@@ -60,7 +60,8 @@ async function handle(request: McpRequest): Promise<McpResponse> {
     maxSubscriptions: 0,
   });
   const init = { method: 'POST', headers };
-  const response = await handler.fetch(new Request(`${baseUrl}/mcp`, init), { parsedBody: body });
+  const options = { parsedBody: JSON.parse(json) };
+  const response = await handler.fetch(new Request(`${baseUrl}/mcp`, init), options);
   const contentType = response.headers.get('content-type');
   return { status: response.status, contentType, text: await response.text() };
 }
