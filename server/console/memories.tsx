@@ -3,7 +3,7 @@ import type { FilterFields, FoundMemory, Memory, SearchAnswer } from '../../sdk/
 import { Filters, filtersOf } from './filters.tsx';
 import { countText, excerptOf } from './format.ts';
 import { useLoaded, usePages } from './loading.ts';
-import { Empty, Form, Input, Listing, Screen, Status, Time } from './parts.tsx';
+import { Empty, Form, Input, Listing, Name, Screen, Status, Time } from './parts.tsx';
 import { hrefTo, replaceQuery, route } from './router.ts';
 import type { Session } from './session.ts';
 
@@ -125,7 +125,10 @@ function Row({ memory, why, children }: RowProps) {
   const { id, type, status, source, occurredAt, createdAt } = memory;
   return (
     <li>
-      <a href={hrefTo(['memories', id])}>{children}</a>
+      <a href={hrefTo(['memories', id])}>
+        <Name of={memory} />
+        {children}
+      </a>
       <p class="about">
         <Time at={occurredAt ?? createdAt} />
         {type !== 'memory' && <span class="tag">{type}</span>}

@@ -1,6 +1,6 @@
 import type { ComponentChildren, ComponentProps } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { MemoryServiceError } from '../../sdk/index.ts';
+import { type Memory, MemoryServiceError } from '../../sdk/index.ts';
 import { messageOf } from './format.ts';
 import { type Loaded, useAction } from './loading.ts';
 
@@ -176,6 +176,12 @@ export function Time({ at }: { at: string | null }) {
 
 export function Status({ of }: { of: string }) {
   return of === 'complete' ? null : <span class={`tag ${of}`}>{of}</span>;
+}
+
+/** The name of a record. The texts of similar documents often begin alike. */
+export function Name({ of: { type, metadata, externalId } }: { of: Memory }) {
+  const name = typeof metadata.title === 'string' ? metadata.title : externalId;
+  return type === 'memory' || name === null ? null : <strong>{name}</strong>;
 }
 
 /** Copies text. Over plain HTTP, only a page on the local machine may use the clipboard. */

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Task, TaskStatus } from '../../sdk/index.ts';
 import { countText, excerptOf } from './format.ts';
 import { useAction, useEvery, usePages } from './loading.ts';
-import { Confirm, Empty, Failure, Listing, Screen, Select, Time } from './parts.tsx';
+import { Confirm, Empty, Failure, Listing, Name, Screen, Select, Time } from './parts.tsx';
 import { hrefTo, replaceQuery, route } from './router.ts';
 import type { Session } from './session.ts';
 
@@ -72,7 +72,10 @@ function Row({ session, task, onChange, onDelete }: RowProps) {
   }
   return (
     <li>
-      <a href={hrefTo(['memories', id])}>{excerptOf(content)}</a>
+      <a href={hrefTo(['memories', id])}>
+        <Name of={task} />
+        {excerptOf(content)}
+      </a>
       <p class="about">
         <Time at={updatedAt} />
         <span class="tag">{type}</span>

@@ -177,6 +177,21 @@ describe('Memories of a user', () => {
     await page.getByText('The 20 best matches in').waitFor();
   });
 
+  inBrowser('names a document by its title, or else by its external id', async () => {
+    const record = { ...importable('named'), type: 'document', content: 'Opens at nine' } as const;
+    const items = [
+      { ...record, id: 'mem_title', externalId: 'a.md', metadata: { title: 'Opening hours' } },
+      { ...record, id: 'mem_name', externalId: 'docs/b.md' },
+    ];
+    await server.client.import({ items });
+    const { page } = await openScreen('#/users/named');
+    await page.getByRole('link', { name: 'Opening hours Opens at nine' }).waitFor();
+    await page.getByRole('link', { name: 'docs/b.md Opens at nine' }).waitFor();
+    await page.getByLabel('Search').fill('nine');
+    await page.getByText('2 matches').waitFor();
+    await page.getByRole('link', { name: 'docs/b.md Opens at nine' }).waitFor();
+  });
+
   inBrowser('searches while one types, and says why a memory was found', async () => {
     await server.client.save({ userId: 'typing', content: 'Prefers dark mode' });
     await server.client.save({ userId: 'typing', content: 'Plays the cello 🎻 in the dark' });
