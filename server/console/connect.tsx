@@ -105,7 +105,8 @@ function Snippets({ session: { apiKey, key } }: { session: Session }) {
   const [hasKey, setHasKey] = useState(false);
   const target = { url: address, userId: key.userId ?? 'ada', readOnly: key.readOnly };
   const shown = hasKey ? apiKey : `mk_…${key.lastFour}`;
-  const mcp = code.mcpHttpCode(target).replace('$MEMORY_API_KEY', () => shown);
+  const exported = `export MEMORY_API_KEY='${apiKey}'`;
+  const mcp = code.mcpHttpCode(target).replace('$MEMORY_API_KEY', () => apiKey);
   return (
     <section aria-labelledby="snippets">
       <div class="title">
@@ -120,19 +121,26 @@ function Snippets({ session: { apiKey, key } }: { session: Session }) {
         </label>
       </div>
       <div class="snippets">
-        <Snippet title="The key, for all snippets" text={`export MEMORY_API_KEY='${shown}'`} />
+        <Snippet title="The key, for all snippets" text={exported} hides={[apiKey, shown]} />
         <Snippet title="curl" text={code.curlCode(target)} />
         <Snippet title="TypeScript" text={code.typescriptCode(target)} />
         <Snippet title="Python" text={code.pythonCode(target)} />
         <Snippet title="Command line" text={code.cliCode(target)} />
         <Snippet title="MCP client, by command" text={code.mcpCode(target)} />
-        <Snippet title="MCP client, over HTTP" text={mcp} />
+        <Snippet title="MCP client, over HTTP" text={mcp} hides={[apiKey, shown]} />
       </div>
     </section>
   );
 }
 
-function Snippet({ title, text }: { title: string; text: string }) {
+type SnippetProps = {
+  title: string;
+  text: string;
+  /** A secret, which is copied, and what is shown instead. */
+  hides?: [secret: string, shown: string];
+};
+
+function Snippet({ title, text, hides: [secret, shown] = ['', ''] }: SnippetProps) {
   return (
     <section class="snippet" aria-label={title}>
       <div class="bar">
@@ -140,7 +148,7 @@ function Snippet({ title, text }: { title: string; text: string }) {
         <Copy text={text} of={title} />
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide snippet scrolls by keyboard */}
-      <pre tabIndex={0}>{text}</pre>
+      <pre tabIndex={0}>{text.replace(secret, () => shown)}</pre>
     </section>
   );
 }

@@ -89,16 +89,17 @@ describe('Connect', () => {
     await heading(page, 'grace').waitFor();
   });
 
-  inBrowser('shows the key in the snippets only if asked to, and copies them', async () => {
+  inBrowser('copies snippets with the key, and shows the key only if asked to', async () => {
     const { page } = await openScreen('');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    expect(await page.content()).not.toContain(server.key);
-    await page.getByLabel('Show the key').check();
     await page.getByRole('button', { name: 'Copy MCP client, over HTTP' }).click();
     const { mcpServers } = JSON.parse(await page.evaluate('navigator.clipboard.readText()'));
     const headers = { Authorization: `Bearer ${server.key}` };
     const entry = { type: 'http', url: `${server.url}/mcp/users/ada`, headers };
     expect(mcpServers.memory).toEqual(entry);
+    expect(await page.content()).not.toContain(server.key);
+    await page.getByLabel('Show the key').check();
+    expect(await page.content()).toContain(server.key);
   });
 });
 
