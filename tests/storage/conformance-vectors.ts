@@ -80,14 +80,17 @@ export function testVectors(): void {
     expect(await opened.storage.usersToEmbed({ limit: 10 })).not.toContainEqual(user());
   });
 
-  test('a batch of more memories than one step embeds is embedded completely', async () => {
+  test('of a batch, each step makes a part searchable and shortens the backlog', async () => {
     await useModel();
+    const before = await opened.storage.embeddingBacklog();
     await project.import(Array.from({ length: 7 }, () => imported()));
     const ids = new Set<string>();
     for (let found = await work(3); ids.size < 7; found = await work(3)) {
       expect(found.memories).toHaveLength(Math.min(3, 7 - ids.size));
       for (const { id } of found.memories) ids.add(id);
       expect(await store(found)).toBe(true);
+      expect(await missing()).toMatchObject({ missing: 7 - ids.size });
+      expect(await opened.storage.embeddingBacklog()).toBe(before + 7 - ids.size);
     }
     expect((await work()).memories).toEqual([]);
     expect(await missing()).toEqual(none);

@@ -39,8 +39,8 @@ async function accept(tx: WriteTx, write: Accept): Promise<StoredResponse> {
     memories: known === null ? 1 : 0,
     bytes: stored.bytes - (known?.bytes ?? 0),
   }));
-  const changeOf = await recordChanges(tx, projectId, added);
-  await Promise.all(items.flatMap((item) => store(tx, write, item, changeOf)));
+  const nextChange = await recordChanges(tx, projectId, added);
+  await Promise.all(items.flatMap((item) => store(tx, write, item, nextChange)));
   return acceptedResponse(records, ids, new Set(items.map(({ stored }) => stored.id)), batch);
 }
 
@@ -81,10 +81,10 @@ function store(
   tx: WriteTx,
   { projectId, at }: Accept,
   { ordinal, known, stored }: Item,
-  changeOf: (userId: string) => number,
+  nextChange: (userId: string) => number,
 ): Promise<unknown>[] {
   const { id, userId } = stored;
-  stored.change = changeOf(userId);
+  stored.change = nextChange(userId);
   return [
     known === null
       ? insertMemory(tx, projectId, stored, stored)

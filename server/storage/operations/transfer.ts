@@ -46,7 +46,7 @@ async function importAll(tx: WriteTx, write: Import): Promise<StoredResponse> {
   const expired = [...new Set(known)]
     .filter((row) => row !== undefined)
     .filter((row) => isExpired(row, at));
-  const changeOf = await recordChanges(tx, projectId, [
+  const nextChange = await recordChanges(tx, projectId, [
     ...expired.map(({ userId, bytes }) => ({ userId, memories: -1, bytes: -bytes })),
     ...items.map(({ memory }) => {
       return { userId: memory.userId, memories: 1, bytes: bytesOf(memory) };
@@ -57,7 +57,7 @@ async function importAll(tx: WriteTx, write: Import): Promise<StoredResponse> {
   await Promise.all(
     ofUsers.map(([userId, rows]) => removeCounted(tx, { projectId, userId }, rows)),
   );
-  await Promise.all(items.flatMap((item) => store(tx, write, item, changeOf)));
+  await Promise.all(items.flatMap((item) => store(tx, write, item, nextChange)));
   return importedResponse(outcomes, batch);
 }
 
@@ -113,10 +113,10 @@ function store(
   tx: WriteTx,
   { projectId, at }: Import,
   { memory, ordinal }: Item,
-  changeOf: (userId: string) => number,
+  nextChange: (userId: string) => number,
 ): Promise<number>[] {
   const { id, userId, status, version, createdAt, updatedAt } = memory;
-  const change = changeOf(userId);
+  const change = nextChange(userId);
   const key = { projectId, userId, memoryId: id };
   return [
     insertMemory(tx, projectId, memory, { version, createdAt, updatedAt, change }),

@@ -9,14 +9,15 @@ export const keyOfUser = (projectId: number, userId: string) => `${projectId} ${
 export const randomNumber = () => Math.floor(Math.random() * 2 ** 46);
 
 /**
- * Records a change of the user's memories and returns its number. On PostgreSQL, this also locks
- * the user against other writes until the transaction ends.
+ * Records changes of the user's memories and returns the number of the last. On PostgreSQL, this
+ * also locks the user against other writes until the transaction ends.
  */
 export async function recordChange(
   tx: Tx,
   projectId: number,
   userId: string,
   { memories, bytes }: Added,
+  changes = 1,
 ): Promise<number> {
   // Both numbers of a new user are random, because a search index of an erased user with the same
   // id may still be in memory, or on its way to be stored.
@@ -24,9 +25,9 @@ export async function recordChange(
     `INSERT INTO users AS u (project_id, user_id, memories, bytes, last_change, snapshot_change)
      VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (project_id, user_id) DO UPDATE SET memories = u.memories + excluded.memories,
-       bytes = u.bytes + excluded.bytes, last_change = u.last_change + 1
+       bytes = u.bytes + excluded.bytes, last_change = u.last_change + CAST($7 AS bigint)
      RETURNING memories, last_change AS change`,
-    [projectId, userId, memories, bytes, randomNumber(), -randomNumber()],
+    [projectId, userId, memories, bytes, randomNumber() + changes, -randomNumber(), changes],
   );
   if (row === undefined) throw new Error('the user was neither found nor created');
   if (row.memories === 0 && memories < 0) {
@@ -68,7 +69,10 @@ export async function lockUser(tx: Tx, projectId: number, userId: string): Promi
   return row?.change ?? -1;
 }
 
-/** Records a change of each user and returns a function that returns its number. */
+/**
+ * Records a change for each entry, so that a part of them can be embedded or indexed at a time.
+ * Returns a function that returns the next of the user's numbers.
+ */
 export async function recordChanges(
   tx: Tx,
   projectId: number,
@@ -78,12 +82,14 @@ export async function recordChanges(
   const recorded = [...users].map(async ([userId, all]): Promise<[string, number]> => {
     const memories = all.reduce((sum, one) => sum + one.memories, 0);
     const bytes = all.reduce((sum, one) => sum + one.bytes, 0);
-    return [userId, await recordChange(tx, projectId, userId, { memories, bytes })];
+    const last = await recordChange(tx, projectId, userId, { memories, bytes }, all.length);
+    return [userId, last - all.length];
   });
   const numbers = new Map(await Promise.all(recorded));
   return (userId) => {
     const number = numbers.get(userId);
     if (number === undefined) throw new Error('the change of the user was not recorded');
-    return number;
+    numbers.set(userId, number + 1);
+    return number + 1;
   };
 }
