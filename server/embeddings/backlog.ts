@@ -16,7 +16,8 @@ type Step = 'none' | 'stored' | 'overtaken' | 'tooMany';
 const usersAtOnce = 512;
 /** More users than this are found by a sweep. */
 const maxUsers = 10_000;
-const memoriesAtOnce = 256;
+/** The built-in model takes some seconds for so many; then a search can use their vectors. */
+const memoriesAtOnce = 64;
 const sweepEveryMs = 60_000;
 /** The end of a task is a change without a notice, which a sweep finds soon after. */
 const sweepAfterWorkMs = 5_000;

@@ -6,6 +6,7 @@ import { searchByMeaning } from '../support/meaning.ts';
 import { withServer } from '../support/server.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
+import { importable } from '../support/writes.ts';
 
 const question = 'what food should I avoid?';
 const content = 'Allergic to peanuts';
@@ -83,6 +84,23 @@ test('the long texts of one user do not keep back the vectors of another', async
   // The texts of the first user have 240 chunks.
   expect(sent().indexOf(car)).toBeLessThan(150);
   await server.client.deleteAll({ userId });
+});
+
+test("the first of a user's many memories are found before the others have vectors", async () => {
+  const userId = newUser();
+  const released = Promise.withResolvers<void>();
+  endpoint.fault = ({ input }) =>
+    input.some((text) => text.startsWith('Memory 199')) ? released.promise.then(() => null) : null;
+  const items = Array.from({ length: 200 }, (_, n) => {
+    const text = n === 0 ? content : `Memory ${n}`;
+    return { ...importable(userId), id: `mem_many_${n}`, content: text };
+  });
+  expect((await server.client.import({ items })).imported).toBe(200);
+  await until(async () => {
+    const { items } = await server.client.search({ userId, query: question });
+    return items[0]?.matchedBy === 'meaning';
+  });
+  released.resolve();
 });
 
 test('vectors of another model, by name or behind the same name, are used by no server', async () => {

@@ -5,7 +5,7 @@
 
 type Input = { model: string; input: string[]; encoding_format: string };
 /** Null for a correct answer. */
-type Fault = (input: Input) => Response | Promise<Response> | null;
+type Fault = (input: Input) => Response | null | Promise<Response | null>;
 
 export type EmbeddingsEndpoint = ReturnType<typeof startEndpoint>;
 
@@ -24,7 +24,7 @@ export function startEndpoint() {
       await Bun.sleep(endpoint.delayMs(input));
       await endpoint.held;
       const right = () => answer(input.input.map((text) => vectorOf(text, endpoint.seed)));
-      return endpoint.fault?.(input) ?? right();
+      return (await endpoint.fault?.(input)) ?? right();
     },
   });
   const endpoint = {
