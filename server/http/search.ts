@@ -70,12 +70,11 @@ function createSearch({ storage, embedder }: Pick<Services, 'storage' | 'embedde
     const meaning = question === null ? null : { ...question, alone: mode === 'meaning' };
     const whole = { ...read, meaning };
     const found = await storage.searchMemories(whole, signal);
-    const { missing } = found;
     // mutate-ignore boundary: one more is embedded later
-    if (missing === 0 || missing > maxNewMemories) return found;
+    if (found.meaning !== 'partial' || found.missing > maxNewMemories) return found;
     const { projectId, userId } = read;
     const foundNothing = found.items.join('') === '[]';
-    await embedder?.embedNow({ projectId, userId }, { missing, foundNothing });
+    await embedder?.embedNow({ projectId, userId }, { missing: found.missing, foundNothing });
     return storage.searchMemories(whole, signal);
   };
 }

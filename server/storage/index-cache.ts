@@ -11,7 +11,7 @@ import { countText } from '../threads/garbage.ts';
 import { announced, reportProgress } from '../threads/serve.ts';
 import { unavailable } from './refusals.ts';
 import { createSearchResults, type SearchResults } from './search-results.ts';
-import type { Search, SearchResult } from './types/memories.ts';
+import type { MeaningUsed, Search } from './types/memories.ts';
 import type { SearchMeaning } from './types/vectors.ts';
 
 /*
@@ -193,10 +193,10 @@ export class CachedIndex {
   }
 
   /** Says for how many memories a search had vectors. */
-  meaningUsed(meaning: SearchMeaning | null): Pick<SearchResult, 'meaning' | 'missing'> {
-    if (meaning === null) return { meaning: 'off', missing: 0 };
+  meaningUsed(meaning: SearchMeaning | null): MeaningUsed {
+    if (meaning === null) return { meaning: 'off' };
     const missing = Math.max(0, this.index.size - (this.vectors?.table.size ?? 0));
-    return { meaning: missing === 0 ? 'used' : 'partial', missing };
+    return missing === 0 ? { meaning: 'used' } : { meaning: 'partial', missing };
   }
 }
 

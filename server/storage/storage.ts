@@ -144,7 +144,7 @@ export type OpenOptions = {
 };
 
 const noPage: Page = { items: ['[]'], next: null };
-const noResult: SearchResult = { items: ['[]'], meaning: 'off', missing: 0 };
+const noResult: SearchResult = { items: ['[]'], meaning: 'off' };
 
 /** Runs the operations on an engine. */
 export function createStorage(engine: Engine) {

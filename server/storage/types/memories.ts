@@ -66,15 +66,13 @@ export type ItemsJson = readonly string[];
 /** `next` is null only on the last page. */
 export type Page = { items: ItemsJson; next: string | null };
 
+export type SearchResult = { items: ItemsJson } & MeaningUsed;
+
 /**
- * `meaning` says whether vectors took part in the ranking: of all memories, of some, or not at all.
- * `missing` is the number of memories without vectors of their present text.
+ * Whether vectors took part in the ranking: of all memories, not at all, or of some. `missing` is
+ * the number of memories without vectors of their present text.
  */
-export type SearchResult = {
-  items: ItemsJson;
-  meaning: 'used' | 'partial' | 'off';
-  missing: number;
-};
+export type MeaningUsed = { meaning: 'used' | 'off' } | { meaning: 'partial'; missing: number };
 
 /** The filters of a list or a search, combined with AND. A null filter matches every memory. */
 export type Filter = {
