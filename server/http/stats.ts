@@ -50,7 +50,7 @@ export function createMeasure(storage: Pick<Storage, 'measureMemories'>, clock: 
   return (read: Read): Promise<Measurement> => {
     const now = clock();
     for (const [name, { until }] of cache) if (until <= now) cache.delete(name);
-    const name = JSON.stringify([read.projectId, read.onlyUserId ?? null]);
+    const name = JSON.stringify([read.projectId, read.onlyUserId]);
     return cache.get(name)?.measurement ?? begin(name, read);
   };
 }
