@@ -108,6 +108,7 @@ export function startWorker(options: WorkerOptions) {
     for (const [index, task] of tasks.entries()) {
       progress();
       if (isStopping) storing.push(release(task));
+      // mutate-ignore operand: affects only speed
       else await run(task, async () => (await reading)[index] ?? readAlone(task), results);
     }
   }

@@ -29,7 +29,7 @@ type Waiting = QueuedWrite<unknown> & {
 
 /** The maximum number of groups in flight. More groups would be smaller, but not faster. */
 const maxGroups = 2;
-const maxRowsInGroup = 128;
+const maxGroupRows = 128;
 const maxAttempts = 5;
 const maxPauseMs = 20;
 /** How long a write is retried, and how long it waits for a user's row. */
@@ -146,7 +146,7 @@ export function createWriteQueue(given: {
     reserved.addKey(first);
     let rows = first.cost;
     for (;;) {
-      const next = dequeue((_, { isAlone, cost }) => !isAlone && rows + cost <= maxRowsInGroup);
+      const next = dequeue((_, { isAlone, cost }) => !isAlone && rows + cost <= maxGroupRows);
       if (next === undefined) break;
       group.push(next);
       reserved.addKey(next);
@@ -257,7 +257,7 @@ export function createWriteQueue(given: {
       return new Promise<T>((resolve, reject) => {
         push({
           ...write,
-          isAlone: write.users === null || write.cost > maxRowsInGroup,
+          isAlone: write.users === null || write.cost > maxGroupRows,
           isReserved: false,
           since: performance.now(),
           resolve: resolve as Waiting['resolve'],

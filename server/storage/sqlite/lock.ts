@@ -66,6 +66,7 @@ type How = { shared?: boolean; patienceMs?: number };
  * when the process exits.
  */
 export function tryLock(file: string, path: string, how: How = {}): Database | null {
+  // mutate-ignore constant: waits for a millisecond
   const { shared = false, patienceMs = 0 } = how;
   let lock: Database | undefined;
   try {
