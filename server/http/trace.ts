@@ -1,6 +1,6 @@
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { newRequestId } from '../ids.ts';
-import { count, observe } from '../metrics/counts.ts';
+import { count, observeMs } from '../metrics/counts.ts';
 import type { Caller } from './authenticate.ts';
 import type { ResponseHead } from './response.ts';
 import type { Services } from './services.ts';
@@ -66,7 +66,7 @@ function countRequest({ method }: Request, route = '', status: number, durationM
     method,
     status: classes[Math.trunc(status / 100)] ?? '',
   });
-  observe('memory_http_request_duration_seconds', { route, method }, durationMs / 1_000);
+  observeMs('memory_http_request_duration_seconds', { route, method }, durationMs);
 }
 
 /** Returns the client's request id; null if it is missing or malformed. */

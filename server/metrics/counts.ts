@@ -55,7 +55,7 @@ export function count<Name extends CounterName>(
   add(firstOf(layouts[name], labels), amount);
 }
 
-/** Adds an observed value, such as a number of seconds, to a histogram. */
+/** Adds an observed value to a histogram. */
 export function observe<Name extends HistogramName>(
   name: Name,
   labels: LabelsOf<Name>,
@@ -68,6 +68,15 @@ export function observe<Name extends HistogramName>(
   while (value > (bounds[bucket] ?? Number.POSITIVE_INFINITY)) bucket += 1;
   add(first + bucket, 1);
   add(first + layout.width - 1, Math.round(value / unit));
+}
+
+/** Adds a duration to a histogram of seconds. */
+export function observeMs<Name extends HistogramName & `${string}_seconds`>(
+  name: Name,
+  labels: LabelsOf<Name>,
+  durationMs: number,
+): void {
+  observe(name, labels, durationMs / 1_000);
 }
 
 /** Returns the time series of a metric, without those of requests that never occurred. */

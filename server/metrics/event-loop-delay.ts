@@ -1,4 +1,4 @@
-import { observe } from './counts.ts';
+import { observeMs } from './counts.ts';
 
 const everyMs = 100;
 
@@ -7,7 +7,7 @@ export function watchEventLoopDelay(): () => void {
   let due = performance.now() + everyMs;
   const timer = setInterval(() => {
     const now = performance.now();
-    observe('memory_event_loop_delay_seconds', {}, Math.max(0, now - due) / 1_000);
+    observeMs('memory_event_loop_delay_seconds', {}, Math.max(0, now - due));
     due = now + everyMs;
   }, everyMs);
   timer.unref();

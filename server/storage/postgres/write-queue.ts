@@ -1,4 +1,4 @@
-import { observe } from '../../metrics/counts.ts';
+import { observe, observeMs } from '../../metrics/counts.ts';
 import { FairQueue } from '../../threads/fair-queue.ts';
 import { unavailable, WriteConflict } from '../refusals.ts';
 import type { Connection } from './connection.ts';
@@ -278,7 +278,7 @@ export function createWriteQueue(given: {
 async function committed<T>(writes: number, transaction: () => Promise<T>): Promise<T> {
   const begun = performance.now();
   const result = await transaction();
-  observe('memory_commit_duration_seconds', {}, (performance.now() - begun) / 1_000);
+  observeMs('memory_commit_duration_seconds', {}, performance.now() - begun);
   observe('memory_commit_writes', {}, writes);
   return result;
 }

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import { observe } from '../../../metrics/counts.ts';
+import { observe, observeMs } from '../../../metrics/counts.ts';
 import { Paused, type WriteTx } from '../../engine.ts';
 import { unavailable } from '../../refusals.ts';
 import { notCommitted, notCompleted, notStored } from '../errors.ts';
@@ -102,8 +102,7 @@ export function createGroupCommit(options: {
   function commitAndCount(writes: number): void {
     const begun = performance.now();
     end.run();
-    const seconds = (performance.now() - begun) / 1_000;
-    observe('memory_commit_duration_seconds', {}, seconds);
+    observeMs('memory_commit_duration_seconds', {}, performance.now() - begun);
     observe('memory_commit_writes', {}, writes);
   }
 
