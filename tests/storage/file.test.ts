@@ -9,7 +9,7 @@ import {
   symlinkSync,
   truncateSync,
 } from 'node:fs';
-import { openUnmoved } from '../../server/storage/sqlite/lock.ts';
+import { tryLock } from '../../server/storage/sqlite/lock.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import { memory, newProject } from './fixtures.ts';
@@ -44,11 +44,11 @@ test('a second server is rejected, even if it opens the file under another path'
 
 test('two commands can open the database at the same time', async () => {
   await using opened = await openInFolder();
-  // openKeys() also calls openUnmoved(), so the lock is held twice at the same time.
-  const open = () => openKeys(opened.path, { create: false });
-  const admin = await openUnmoved(opened.path, open);
+  const other = tryLock(`${opened.path}.restore-lock`, opened.path, { shared: true });
+  const admin = await openKeys(opened.path, { create: false });
   expect(await admin.listKeys()).toEqual([]);
   await admin.close();
+  other?.close(true);
 });
 
 test("a database's files are readable only by their owner", async () => {
