@@ -170,9 +170,12 @@ describe.each(databases)('%s: a snapshot', (database, open) => {
   });
 
   test('is stored by the search that has built it, with the vectors that were read', async () => {
+    await project.import(some(199, { userId: 'few' }));
+    await search('few', 'lantern');
     await project.import(some(200, { userId }));
     await search(userId, 'lantern');
     await until(async () => (await storedUsers()).length > 0, { what: 'the snapshot' });
+    expect(await storedUsers()).toEqual([userId]);
     expect(await storeAll()).toEqual([]);
     await embedAll(userId);
     await search(userId, 'lantern', true);
