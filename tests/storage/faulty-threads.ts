@@ -15,21 +15,25 @@ export const slowMs = 150;
 export const delaysRows = 'each row that this call reads by key takes a moment';
 const delayMs = 5;
 export const slowsIndexing = 'the chunk with this text takes its thread seconds to index';
-const slowIndexingMs = 2_500;
+export const slowsRanking = 'this search takes its thread seconds to rank';
+const secondsMs = 2_500;
 export const failsCommit = 'the first COMMIT after this call fails';
 
 /** Only the first request for a fault has an effect, so that a retry succeeds. */
 const commitFaults = { requested: false, used: false };
 let rowMs = 0;
+let rankingMs = 0;
 
 if (isOfSqlite) {
   interceptStatements();
   slowNormalization();
+  slowRanking();
   onCalls((json) => {
     if (json.includes(endsThread)) process.exit(7);
     if (json.includes(breaksThread)) throw new Error('a broken thread');
     if (json.includes(slowsThread)) Bun.sleepSync(slowMs);
     rowMs = rowMsOf(json);
+    rankingMs = json.includes(slowsRanking) ? secondsMs : 0;
     if (json.includes(failsCommit)) commitFaults.requested = true;
     while (json.includes(hangsThread)) Bun.sleepSync(1_000);
   });
@@ -47,9 +51,22 @@ function rowMsOf(json: string): number {
 function slowNormalization(): void {
   const { normalize } = String.prototype;
   String.prototype.normalize = function normalizeSlowly(form?: string) {
-    if (this.includes(slowsIndexing)) Bun.sleepSync(slowIndexingMs);
+    if (this.includes(slowsIndexing)) Bun.sleepSync(secondsMs);
     return normalize.call(this, form);
   };
+}
+
+/** A search cuts the array of its scores to length. */
+function slowRanking(): void {
+  const { subarray } = Float64Array.prototype;
+  Float64Array.prototype.subarray = function subarraySlowly(
+    this: Float64Array,
+    start?: number,
+    end?: number,
+  ) {
+    if (rankingMs > 0) Bun.sleepSync(rankingMs);
+    return subarray.call(this, start, end);
+  } as typeof subarray;
 }
 
 function interceptStatements(): void {

@@ -10,6 +10,7 @@ import {
   failsCommit,
   hangsThread,
   slowsIndexing,
+  slowsRanking,
   slowsRows,
 } from './faulty-threads.ts';
 import { imported, keyed, memory, newProject, record } from './fixtures.ts';
@@ -157,6 +158,17 @@ test.concurrent('a document that takes seconds to index can be searched', async 
   await project.save(memory({ content }));
   const begun = performance.now();
   expect(await project.search('lantern')).toHaveLength(1);
+  expect(performance.now() - begun).toBeGreaterThan(2_400);
+});
+
+test.concurrent('memories that take seconds to rank can be searched', async () => {
+  await using all = await open(7_000);
+  const { project } = all;
+  // A reader announces before it searches an index of more than 16 MiB.
+  const content = Array.from({ length: 270_000 }, (_, n) => n).join(' ');
+  await project.save(memory({ content }));
+  const begun = performance.now();
+  expect(await project.search(`12345 ${slowsRanking}`)).toHaveLength(1);
   expect(performance.now() - begun).toBeGreaterThan(2_400);
 });
 
