@@ -24,8 +24,8 @@ CREATE TABLE api_keys (
   revoked_at INTEGER
 ) STRICT;
 
--- Each user with memories has a row. last_change counts the writes that changed the results of the
--- user's searches. It starts at a random number, so that a search index of an erased user is not
+-- Each user with memories has a row. last_change counts the changes of memories and tasks that the
+-- user's searches depend on. It starts at a random number, so that an index of an erased user is not
 -- used for a new user with the same id. bytes is the UTF-8 length of all content and metadata. All
 -- changes up to embedded_change have vectors of the present model. That column has no index,
 -- because a save would have to update it: the model thread learns of new memories by a message, and
