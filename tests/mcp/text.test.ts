@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { leaseRecord } from '../support/queue.ts';
 import { withProject } from '../support/server.ts';
+import { importable } from '../support/writes.ts';
 import { connectTo, type Way } from './connect.ts';
 
 const server = await withProject();
@@ -19,10 +20,27 @@ test('a save lists at most three similar memories, as in docs/limits.md', async 
 test('a memory that is not complete is listed with its status', async () => {
   const leased = await leaseRecord(server);
   await using reader = await connectTo(server, way, { userId: leased.userId });
-  const head = `[${leased.memoryId}] ${new Date().toISOString().slice(0, 10)} document`;
+  const head = `[${leased.memoryId}] ${new Date().toISOString().slice(0, 10)} document "leased"`;
   expect(await reader.call('list_memories')).toStartWith(`${head} (processing): leased text`);
   await leased.fail('no luck');
   expect(await reader.call('list_memories')).toStartWith(`${head} (failed): leased text`);
+});
+
+test('a document is listed and found with its title, or else with its external id', async () => {
+  const userId = 'reader';
+  const document = { ...importable(userId), type: 'document', content: 'Opens at nine' } as const;
+  const title = 'Opening\nhours';
+  const items = [
+    { ...document, id: 'mem_name', externalId: `docs/${'b'.repeat(80)}.md` },
+    { ...document, id: 'mem_title', externalId: 'a.md', metadata: { title } },
+  ];
+  await server.client.import({ items });
+  await using reader = await connectTo(server, way, { userId });
+  const listed = await reader.call('list_memories');
+  expect(listed).toContain(`document crm "docs/${'b'.repeat(54)}…": Opens at nine`);
+  expect(listed).toContain('document crm "Opening hours": Opens at nine');
+  const found = await reader.call('search_memories', { query: 'opens' });
+  expect(found).toContain('document crm "Opening hours": Opens at nine');
 });
 
 /** Texts with invisible characters, and what a model receives. */

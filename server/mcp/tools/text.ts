@@ -6,18 +6,29 @@ import type { ContentRange } from './session.ts';
 
 /**
  * Returns a memory's heading, such as `[mem_…] 2026-11-22 ticket helpdesk`: id, date, type and
- * source, then the key that the memory was saved with, if any, and the status, unless it is
- * `complete`.
+ * source, then the name of a document, the key that the memory was saved with, and the status,
+ * unless it is `complete`.
  */
 export function headOf(memory: Memory): string {
   const { id, occurredAt, createdAt, type, source, status } = memory;
   const date = (occurredAt ?? createdAt).slice(0, 'yyyy-mm-dd'.length);
   const key = keyOf(memory);
+  const name = nameOf(memory);
   const parts = [`[${id}]`, date, type];
   if (source !== null) parts.push(oneLine(source));
+  if (name !== null) parts.push(JSON.stringify(cutLine(name, nameCharacters)));
   if (key !== null) parts.push(`key ${JSON.stringify(oneLine(key))}`);
   if (status !== 'complete') parts.push(`(${status})`);
   return parts.join(' ');
+}
+
+/** Leaves room for the text in a line of a list. */
+const nameCharacters = 60;
+
+/** Returns the title of a document or its external id, because an excerpt may have neither. */
+function nameOf({ type, metadata, externalId }: Memory): string | null {
+  if (type !== 'document') return null;
+  return typeof metadata.title === 'string' ? metadata.title : externalId;
 }
 
 /** Replaces line breaks and control characters, so that stored text cannot forge a line. */
