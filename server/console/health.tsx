@@ -13,6 +13,7 @@ import { bytesText } from './format.ts';
 import { address } from './key.ts';
 import { useEvery, useLoaded } from './loading.ts';
 import { Facts, Failure, Screen } from './parts.tsx';
+import { hrefTo } from './router.ts';
 import type { Session } from './session.ts';
 
 const everyMs = 2_000;
@@ -48,7 +49,7 @@ export function Health({ session: { client } }: { session: Session }) {
             Memories: count(value.memories),
             'Size of the texts': bytesText(value.bytes),
             'In the queue': count(value.pending),
-            Failed: count(value.failed),
+            Failed: <a href={hrefTo(['queue'], { status: 'failed' })}>{count(value.failed)}</a>,
             Embedded: shareText(value.embedded, value.memories),
           }}
         />

@@ -130,6 +130,8 @@ describe('Health', async () => {
     expect(await latency.locator('path').first().getAttribute('d')).toMatch(/^M[\d.]+ [\d.]+/);
     const disk = page.getByRole('figure').filter({ hasText: 'Disk' });
     expect(await disk.textContent()).toMatch(/database [\d.]+ (?:KB|MB|bytes)/);
+    await page.getByRole('link', { name: '0', exact: true }).click();
+    await page.getByText('No record has failed.').waitFor();
   });
 
   inBrowser('says why there are no metrics', async () => {
