@@ -3,7 +3,7 @@ import { addHelp, Option, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
 import * as shared from '../options.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
-import { memoriesOf, toJson } from '../terminal/text.ts';
+import { memoriesOf, quoted, toJson } from '../terminal/text.ts';
 
 /** Lines are written in batches, because a system call per line would dominate the run time. */
 const writtenAtOnce = 64 * 1024; // mutate-ignore constant: affects only cost
@@ -49,10 +49,10 @@ export function addImport(program: Parent, term: Terminal): void {
     if (from === undefined && options.user !== undefined) {
       throw usageError('--user requires --from: lines from an export already contain user ids.');
     }
-    if (from === 'chatgpt' && options.user === undefined) {
+    if (from !== undefined && from !== 'mem0' && options.user === undefined) {
       throw usageError(
-        '--from chatgpt requires --user <id>: the file contains no user ids.',
-        `For example: ${chatgptExample}`,
+        `--from ${from} requires --user <id>: the file contains no user ids.`,
+        `For example: memory import --from ${from} --user ada ${quoted(file)}`,
       );
     }
     const { runImport } = await import('../bulk/ingest.ts');
@@ -68,26 +68,28 @@ export function addImport(program: Parent, term: Terminal): void {
     'memory import memories.jsonl',
     'cat memories.jsonl | memory import -',
     'memory import --from mem0 mem0.json',
-    chatgptExample,
+    'memory import --from chatgpt --user ada conversations.json',
   ]);
 }
 
 const fromOption = new Option(
   '--from <format>',
   'the format of an export from another service',
-).choices(['mem0', 'chatgpt'] as const);
-
-const chatgptExample = 'memory import --from chatgpt --user ada conversations.json';
+).choices(['mem0', 'zep', 'letta', 'supermemory', 'chatgpt'] as const);
 
 const importHelp = `
 Ids, times, types and statuses are kept. A memory whose id already exists is
 skipped, so the same command can be run again. Invalid lines are reported and
 do not stop the import.
 
---from mem0      the JSON that get_all returns. The id becomes the externalId,
-                 with source mem0; categories and agent_id become metadata.
---from chatgpt   conversations.json from a data export. Each message that the
-                 user saw becomes a memory with its role and time.
+--from mem0         the JSON that get_all returns; categories and agent_id
+                    become metadata.
+--from zep          the episodes of a user, with their roles.
+--from letta        the passages of an agent's archival memory, with their tags.
+--from supermemory  a list of documents that was requested with includeContent.
+--from chatgpt      conversations.json from a data export. Each message that the
+                    user saw becomes a memory with its role and time.
 
-With --from, --user sets the user of all memories. A second import creates no
-duplicates. Data that cannot be imported is counted on stderr.`;
+The format becomes the source, and the id the externalId. --user sets the user
+of all memories; only a file from mem0 can contain users. A second import
+creates no duplicates. Data that cannot be imported is counted on stderr.`;

@@ -1,8 +1,11 @@
 type Options = { source: string; userId: string | undefined; nowMs: number; losses: Losses };
 type Item = Record<string, unknown>;
 
-/** Fields of mem0 that become metadata keys, because filters can use metadata. */
-const labels = ['categories', 'agent_id', 'app_id', 'run_id', 'actor_id', 'role'];
+/** Fields that become metadata keys, because filters can use metadata. */
+const labels = (
+  'categories agent_id app_id run_id actor_id role name session_id thread_id ' +
+  'tags title customId containerTags'
+).split(' ');
 const fields = ['memory', 'user_id', 'id', 'metadata'].concat(
   ['created_at', 'updated_at', 'occurred_at', 'expiration_date'],
   labels,

@@ -6,7 +6,16 @@ import { type BulkInput, itemsOf } from '../input.ts';
 import { messagesOf } from './chatgpt.ts';
 import { addLoss, type Losses, toMemory } from './memories.ts';
 
-type ForeignFormat = 'mem0' | 'chatgpt';
+/** The formats, with the fields whose names differ from mem0's. */
+const renamed = {
+  mem0: {},
+  chatgpt: {},
+  letta: { text: 'memory' },
+  supermemory: { content: 'memory', createdAt: 'created_at', updatedAt: 'updated_at' },
+  zep: { uuid: 'id', content: 'memory', role: 'name', role_type: 'role' },
+} satisfies Record<string, Record<string, string>>;
+
+type ForeignFormat = keyof typeof renamed;
 
 /** Converts an export from another service to memories. A remark says what cannot be imported. */
 export async function readForeign(
@@ -23,7 +32,12 @@ export async function readForeign(
     const message = `${inputName(path)} is not an export from ${format}.`;
     throw new CliError('other_format', message, 'To show the formats: memory import --help');
   }
-  const memories = found.map((item) => (isObject(item) ? toMemory(item, options) : item));
+  const names: Record<string, string> = renamed[format];
+  const memories = found.map((item) => {
+    if (!isObject(item)) return item;
+    const fields = Object.entries(item).map(([name, value]) => [names[name] ?? name, value]);
+    return toMemory(Object.fromEntries(fields), options);
+  });
   const lost = [...losses].map(([what, count]) => `${what}: ${count}`).join(', ');
   return { ...itemsOf(memories), remarks: () => (lost === '' ? [] : [`Not imported: ${lost}.`]) };
 }
@@ -34,11 +48,12 @@ function itemsIn(format: ForeignFormat, parsed: unknown, losses: Losses): unknow
     if (!Array.isArray(parsed) || !parsed.every((one) => isObject(one?.mapping))) return undefined;
     return parsed.flatMap((one) => [...messagesOf(one, losses)]);
   }
-  // The output of `get_all`: a page with `results`, or a plain list in older versions.
+  // A page with the list under the name that the service gives it, or a plain list.
   const page = isObject(parsed) ? parsed : { results: parsed };
-  const list = page.results ?? page.memories;
+  const list = page.results ?? page.memories ?? page.episodes;
   if (!Array.isArray(list)) return undefined;
   if (Array.isArray(page.relations)) addLoss(losses, 'relations', page.relations.length);
-  addLoss(losses, 'memories on other pages', Number(page.count) - list.length);
+  const count = page.count ?? Object(page.pagination).totalItems;
+  addLoss(losses, 'memories on other pages', Number(count) - list.length);
   return list;
 }
