@@ -6,7 +6,7 @@ import type { SentStatement } from '../support/statement-recorder.ts';
  * are Citus shards, or partitions if the tables are partitioned by user.
  */
 
-export const parts = 8;
+export const parts = 4;
 
 const columns = {
   users: 'user_id',
