@@ -12,13 +12,13 @@ const server = await withProject();
 const once = ['top', '--interval', '1', '--count', '1'];
 const top = (argv: string[], around: Surroundings = {}) => memoryAt(server)(argv, around);
 
-/** Runs the command while memories are saved, at most a hundred in a second. */
+/** Runs the command while memories are saved, at most twenty in a second. */
 async function underLoad<T>(command: Promise<T>): Promise<T> {
   let isDone = false;
   const ended = command.finally(() => {
     isDone = true;
   });
-  while (!isDone) await Promise.all([save(server, 'u'), Bun.sleep(10)]);
+  while (!isDone) await Promise.all([save(server, 'u'), Bun.sleep(50)]);
   return ended;
 }
 

@@ -12,14 +12,15 @@ import { CachedIndex } from '../../server/storage/index-cache.ts';
 const [indexes = 1, memories = 1, sentences = 1] = process.argv.slice(2).map(Number);
 const isRestored = process.argv.includes('restored');
 
-const text = 'The quick brown fox jumps over the lazy dog, said Ana. '.repeat(sentences);
+const sentence = 'The quick brown fox jumps over the lazy dog, said Ana. ';
+const text = normalize(sentence.repeat(sentences));
 
 function build(): CachedIndex {
   const cached = new CachedIndex();
   for (let number = 0; number < memories; number += 1) {
     if (isRestored && number === memories - 1) cached.restore(cached.index.toBytes(), 1);
     const id = `mem_${crypto.randomUUID()}`;
-    const own = normalize(`${text}${number}`);
+    const own = `${text} ${number}`;
     cached.index.put({
       id,
       createdAt: number,
