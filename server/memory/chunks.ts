@@ -1,4 +1,5 @@
 import { dayOf } from '../search/calendar.ts';
+import { withParts } from '../search/camel-case.ts';
 import type { IndexedChunk } from '../search/chunk-table.ts';
 import { isRole } from '../search/labels.ts';
 import { normalize, normalizeWords } from '../search/normalize.ts';
@@ -69,7 +70,7 @@ export function indexedChunks(
     const text = withoutRole(content, piece);
     const anyOnFirstLine = author !== '' || (start === 0 && sender === null);
     const body = normalize(text, { author, anyOnFirstLine, speakers });
-    const head = start === 0 && !text.includes(title) ? normalizeWords(title) : '';
+    const head = start === 0 && !text.includes(title) ? normalizeWords(withParts(title)) : '';
     const day = dayAt(start + length);
     const whole = head === '' ? body : `${head}\n${body}`;
     return { start, length, sender, day, isConversation, text: whole };

@@ -1,3 +1,4 @@
+import { withParts } from './camel-case.ts';
 import { normalizeWords, withoutAccents } from './normalize.ts';
 import { maxTerms, type Query } from './query.ts';
 import { stem } from './stem.ts';
@@ -113,7 +114,7 @@ function formsOf(text: string): readonly Form[] {
   if (known !== undefined) return known;
   // A part of a string keeps the whole string in memory.
   const copy = Buffer.from(text).toString();
-  const words = normalizeWords(copy).split(' ').filter(Boolean);
+  const words = normalizeWords(withParts(copy)).split(' ').filter(Boolean);
   const forms = words.map((word) => ({ word, stemmed: stem(word) }));
   if (knownForms.size === maxKnownForms) knownForms.clear();
   if (copy.length <= maxKnownLength) knownForms.set(copy, forms);

@@ -9,6 +9,7 @@
  * without spaces, because later steps do both.
  */
 import { normalizeAscii } from './ascii.ts';
+import { withParts } from './camel-case.ts';
 import { canBeSpeaker, labelIn } from './labels.ts';
 import { unspacedRun } from './scripts.ts';
 
@@ -124,13 +125,13 @@ function normalizeLine(
   author = '',
 ): string {
   const found = speakers?.size === 0 ? null : labelIn(line, author);
-  if (found === null) return normalizeAny(line);
+  if (found === null) return normalizeAny(withParts(line));
   const { start, colon } = found;
   const speaker = line.slice(start, colon);
   const label = speakers === null ? normalizeAny(speaker) : speakers.get(speaker);
   const isSpeaker = label !== undefined && (speakers !== null || canBeSpeaker(label));
-  if (!isSpeaker) return normalizeAny(line);
-  const statement = `${label}: ${normalizeAny(line.slice(colon + 1))}`.trimEnd();
+  if (!isSpeaker) return normalizeAny(withParts(line));
+  const statement = `${label}: ${normalizeAny(withParts(line.slice(colon + 1)))}`.trimEnd();
   // Move the time to the end, so that the label is at the start of the line.
   // mutate-ignore constant: a time is longer than a character
   return start === 0 ? statement : `${statement} ${normalizeAny(line.slice(0, start))}`.trimEnd();

@@ -107,6 +107,7 @@ const codes: Case[] = [
   { kind: 'email address', query: 'billing+eu@example.com', first: 'mail' },
   { kind: 'url', query: 'https://docs.example.com/guides/on-boarding?step=3', first: 'url' },
   { kind: 'code', query: 'user_profile.refresh()', first: 'code' },
+  { kind: 'part of camel case', query: 'which tables?', first: 'code', mark: '«renderTable»' },
 ];
 
 const phrases: Case[] = [

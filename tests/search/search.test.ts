@@ -174,6 +174,26 @@ test('a code without its hyphens is found, and hardly any memory with a part of 
   }
 });
 
+test('a word in camel case is found by its parts, and stays next to its neighbours', () => {
+  const texts = ['loadWithInventory is slow', 'Reads HTTPServerConfig', 'Used 31 kWh of 4'];
+  for (const [query, ids] of Object.entries({
+    ...{
+      'inventory?': ['0'],
+      'load?': ['0'],
+      'loadwithinventory?': ['0'],
+      'server config?': ['1'],
+    },
+    ...{ 'http_server?': ['1'], 'kwh?': ['2'], 'wh?': [] },
+  })) {
+    expect([query, ask(query, texts).found.map(({ id }) => id)]).toEqual([query, ids]);
+  }
+  const { found } = ask('"GitHub Actions?"', [
+    'He uses GitHub actions',
+    'Actions of a GitHub user',
+  ]);
+  expect(found.map(({ id }) => id)).toEqual(['0', '1']);
+});
+
 test('a hash is found by its first seven digits or more, and by more than are stored', () => {
   const texts = ['Reverted 7d41e9c on Friday', 'Bisected to 7d41e9c0b52f', 'Merged 7d41e9 too'];
   for (const query of ['7d41e9c0b52f8a66?', '7d41e9c0?']) {
