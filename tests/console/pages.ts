@@ -164,6 +164,9 @@ describe('The API reference at /docs', () => {
       const opened = await open(`${server.url}/docs#searchMemories`);
       const { page } = opened;
       await page.getByRole('row', { name: 'query required query: string, 1 to 1000' }).waitFor();
+      const boxes = ['header', '#searchMemories'].map((one) => page.locator(one).boundingBox());
+      const [header, operation] = await Promise.all(boxes);
+      expect(operation?.y ?? 0).toBeGreaterThanOrEqual(header?.height ?? 0);
       await page.getByText('Body of a 200').click();
       await page.getByText('items[].highlights[].start').waitFor();
       await expectAccessible(page);
