@@ -1,5 +1,5 @@
 import type { Health } from '../../sdk/contract/status.ts';
-import { cliCode, curlCode, mcpCode, typescriptCode } from './snippets.ts';
+import { cliCode, curlCode, mcpCode, pythonCode, typescriptCode } from './snippets.ts';
 
 /** What the front page shows. `url` is the address that the service listens on. */
 export type Shown = { url: string; docs: string; hasConsole: boolean; health: Health };
@@ -63,6 +63,9 @@ function fact(name: string, html: string): string {
   return `<div><dt>${name}</dt><dd>${html}</dd></div>`;
 }
 
+const sdk = `The SDK reads the key from <code>MEMORY_API_KEY</code>. The documentation says how to
+install it.`;
+
 type Snippet = { id: string; title: string; about: string; code: string };
 
 function snippetsFor(url: string): Snippet[] {
@@ -75,12 +78,8 @@ function snippetsFor(url: string): Snippet[] {
       code: 'export MEMORY_API_KEY=$(memory keys create --name my-app)',
     },
     { id: 'curl', title: 'curl', about: 'Or any other HTTP client.', code: curlCode(target) },
-    {
-      id: 'sdk',
-      title: 'TypeScript',
-      about: 'The SDK reads the key from <code>MEMORY_API_KEY</code>.',
-      code: typescriptCode(target),
-    },
+    { id: 'typescript', title: 'TypeScript', about: sdk, code: typescriptCode(target) },
+    { id: 'python', title: 'Python', about: sdk, code: pythonCode(target) },
     {
       id: 'cli',
       title: 'Command line and MCP',

@@ -107,7 +107,7 @@ inBrowser('the page at / shows the address in use, and buttons', async () => {
   const address = server.url.replace('127.0.0.1', 'localhost');
   const { page } = await open(address);
   await page.getByText(`curl ${address}/v1/memories`).waitFor();
-  expect(await page.getByRole('button').count()).toBe(4);
+  expect(await page.getByRole('button').count()).toBe(5);
   await expectAccessible(page);
 });
 

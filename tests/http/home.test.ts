@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { homepage, version } from '../../package.json';
 import { renderPage } from '../../server/home/page.ts';
 import { withFolder } from '../support/folder.ts';
+import { pythonProblem, runPython } from '../support/python.ts';
 import { send, withServer } from '../support/server.ts';
 
 const origin = 'https://app.example';
@@ -119,10 +120,17 @@ describe('the snippets work as they are shown', () => {
     await server.client.deleteAll({ userId: 'ada' });
   });
 
-  test('for the SDK', async () => {
-    await Bun.write(folder.file('sample.ts'), snippet('sdk'));
+  test('for TypeScript', async () => {
+    await Bun.write(folder.file('sample.ts'), snippet('typescript'));
     const runs = `'${process.execPath}' -e "$(cat '${folder.path}/sample.ts')"`;
     expect(await run(runs)).toBe('Allergic to peanuts\n');
+    await server.client.deleteAll({ userId: 'ada' });
+  });
+
+  test.skipIf(pythonProblem() !== undefined)('for Python', async () => {
+    const env = { MEMORY_API_KEY: server.key };
+    const { output } = await runPython(['-c', snippet('python')], `${root}/sdk/python`, env);
+    expect(output).toBe("['Allergic to peanuts']\n");
     await server.client.deleteAll({ userId: 'ada' });
   });
 
