@@ -16,8 +16,8 @@ type Step = 'none' | 'stored' | 'overtaken' | 'tooMany';
 const usersAtOnce = 512;
 /** More users than this are found by a sweep. */
 const maxUsers = 10_000;
-/** The built-in model takes some seconds for so many; then a search can use their vectors. */
-const memoriesAtOnce = 64;
+/** Two requests to an endpoint, or some seconds of the built-in model. */
+const memoriesAtOnce = 62;
 const sweepEveryMs = 60_000;
 /** The end of a task is a change without a notice, which a sweep finds soon after. */
 const sweepAfterWorkMs = 5_000;
@@ -27,7 +27,7 @@ const pauseAfterFaultMs = 5_000;
  * Makes the vectors of all memories that have none, in the background. It learns of users with new
  * memories by notices, and finds all others when it sweeps the users: at the start, when there is
  * nothing else to do, and once a minute, because another server or a crash may have left work.
- * Projects take turns, and the users of each.
+ * Projects take turns, and the users of each, but users who are searched come first.
  */
 export function startBacklog(options: {
   storage: ConnectedStorage;
@@ -39,6 +39,8 @@ export function startBacklog(options: {
 }) {
   const { storage, open, check, log } = options;
   const users = createUserQueue();
+  /** Users whose search has not found vectors of all memories come first. */
+  const searched = createUserQueue();
   const vectorsOf = createMemoryVectors();
   const work = createNotifier();
   /** Not interrupted by new work, so that a failing model is not asked after every write. */
@@ -62,8 +64,9 @@ export function startBacklog(options: {
 
   async function step(): Promise<void> {
     const isOverdue = performance.now() - sweptAt >= sweepEveryMs;
-    const user = isOverdue ? undefined : users.dequeue();
-    if (user !== undefined) return embedNext(user);
+    const queue = searched.isEmpty() ? users : searched;
+    const user = isOverdue ? undefined : queue.dequeue();
+    if (user !== undefined) return embedNext(user, queue);
     if (!isOverdue && isIdle) await work.wait(restMs());
     if (isOverdue || users.isEmpty()) await sweep();
   }
@@ -82,13 +85,14 @@ export function startBacklog(options: {
     return isSoon ? sweepAfterWorkMs : sweepEveryMs;
   }
 
-  async function embedNext(user: UserRef): Promise<void> {
+  async function embedNext(user: UserRef, queue: UserQueue): Promise<void> {
     workedAt = performance.now();
     try {
       const step = await embedSome(user, memoriesAtOnce, 'background');
       lastFault = '';
-      if (step !== 'none') users.add(user);
+      if (step !== 'none') queue.add(user);
     } catch (error) {
+      // Also if the user is searched: a text that the model refuses must not keep back the others.
       users.add(user);
       throw error;
     }
@@ -144,6 +148,11 @@ export function startBacklog(options: {
       }
       work.notify();
     },
+    /** Embeds the memories of this user before those of users who are not searched. */
+    prefer(user: UserRef): void {
+      searched.add(user);
+      work.notify();
+    },
     /**
      * Embeds a few new memories of the user now. Returns false if there are none, or if the first
      * has too many texts. Rejects if the model or the storage fails.
@@ -178,6 +187,8 @@ function* groupsOf(memories: readonly Prepared[], textsAtOnce: number): Generato
 function countOf(memories: readonly Prepared[]): number {
   return memories.flatMap(({ texts }) => texts).filter((text) => text !== null).length;
 }
+
+type UserQueue = ReturnType<typeof createUserQueue>;
 
 /** The users that are to be looked at, each once, projects in turn. */
 function createUserQueue() {

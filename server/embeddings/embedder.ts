@@ -6,7 +6,7 @@ import { type Admission, createAdmission } from '../threads/admission.ts';
 import type { Thread, Threads } from '../threads/start.ts';
 import type { Endpoint } from './endpoint.ts';
 import { builtInModel, memoriesNow } from './model.ts';
-import type { Changed, ModelNotice, ModelStart } from './model-thread.ts';
+import type { Changed, ModelNotice, ModelStart, Searched } from './model-thread.ts';
 
 type Answer = QuestionVector | null | 'unavailable';
 
@@ -185,6 +185,10 @@ export function createEmbedder(options: {
         if (changed.size >= maxNoted) return;
         changed.set(`${projectId} ${userId}`, { projectId, userId });
       }
+    },
+    /** Notifies the thread of a user whose search has not found vectors of all memories. */
+    noteSearch(searched: UserRef): void {
+      thread?.post({ searched } satisfies Searched);
     },
     async stop(): Promise<void> {
       isStopping = true;

@@ -26,8 +26,9 @@ export type ModelStart = {
 /** The id of the model that was opened, or that another server has changed the model. */
 export type ModelNotice = { opened: number } | 'refused';
 
-/** A message from the HTTP thread: users with new memories. */
+/** Messages from the HTTP thread: users with new memories, and one whose search missed vectors. */
 export type Changed = { changed: UserRef[] };
+export type Searched = { searched: UserRef };
 
 type Present = OpenModel & { present: PresentModel };
 
@@ -161,8 +162,9 @@ answerCalls(parent, (operation, argument) => {
   return backlog.embedNow(argument as UserRef);
 });
 parent.listen((message) => {
-  const { changed }: Partial<Changed> = Object(message);
+  const { changed, searched }: Partial<Changed & Searched> = Object(message);
   if (changed !== undefined) backlog.notify(changed);
+  if (searched !== undefined) backlog.prefer(searched);
 });
 // The first question would otherwise wait for several requests to the endpoint.
 if (endpoint !== null) openModel().catch(() => {});

@@ -70,11 +70,15 @@ function createSearch({ storage, embedder }: Pick<Services, 'storage' | 'embedde
     const meaning = question === null ? null : { ...question, alone: mode === 'meaning' };
     const whole = { ...read, meaning };
     const found = await storage.searchMemories(whole, signal);
-    // mutate-ignore boundary: one more is embedded later
-    if (found.meaning !== 'partial' || found.missing > maxNewMemories) return found;
+    if (found.meaning !== 'partial') return found;
     const { projectId, userId } = read;
+    const user = { projectId, userId };
+    if (found.missing > maxNewMemories) {
+      embedder?.noteSearch(user);
+      return found;
+    }
     const foundNothing = found.items.join('') === '[]';
-    await embedder?.embedNow({ projectId, userId }, { missing: found.missing, foundNothing });
+    await embedder?.embedNow(user, { missing: found.missing, foundNothing });
     return storage.searchMemories(whole, signal);
   };
 }

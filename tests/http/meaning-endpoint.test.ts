@@ -6,7 +6,6 @@ import { searchByMeaning } from '../support/meaning.ts';
 import { withServer } from '../support/server.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
-import { importable } from '../support/writes.ts';
 
 const question = 'what food should I avoid?';
 const content = 'Allergic to peanuts';
@@ -68,39 +67,6 @@ test('the model of an endpoint finds a paraphrase, with the key', async () => {
   expect((await server.client.health()).embeddings).toMatchObject({ model: 'first' });
   const shape = { model: 'first', encoding_format: 'float', authorization: 'Bearer sk-secret' };
   for (const request of endpoint.requests) expect(request).toMatchObject(shape);
-});
-
-test('the long texts of one user do not keep back the vectors of another', async () => {
-  const [userId, other] = [newUser(), newUser()];
-  const released = Promise.withResolvers<void>();
-  endpoint.held = released.promise;
-  for (let n = 0; n < 8; n += 1) {
-    await server.client.save({ userId, content: `${n} ${'A long text. '.repeat(2_300)}` });
-  }
-  await until(() => sent().length > 0, { what: 'the first request' });
-  await server.client.save({ userId: other, content: car });
-  released.resolve();
-  await until(() => sent().includes(car), { what: 'the memory of the other user' });
-  // The texts of the first user have 240 chunks.
-  expect(sent().indexOf(car)).toBeLessThan(150);
-  await server.client.deleteAll({ userId });
-});
-
-test("the first of a user's many memories are found before the others have vectors", async () => {
-  const userId = newUser();
-  const released = Promise.withResolvers<void>();
-  endpoint.fault = ({ input }) =>
-    input.some((text) => text.startsWith('Memory 199')) ? released.promise.then(() => null) : null;
-  const items = Array.from({ length: 200 }, (_, n) => {
-    const text = n === 0 ? content : `Memory ${n}`;
-    return { ...importable(userId), id: `mem_many_${n}`, content: text };
-  });
-  expect((await server.client.import({ items })).imported).toBe(200);
-  await until(async () => {
-    const { items } = await server.client.search({ userId, query: question });
-    return items[0]?.matchedBy === 'meaning';
-  });
-  released.resolve();
 });
 
 test('vectors of another model, by name or behind the same name, are used by no server', async () => {
@@ -168,25 +134,6 @@ test('a new memory is embedded once, even if a search asks for it while it is em
   expect(times).toEqual(texts.map(() => 1));
 });
 
-/** Ingests records of one user together. */
-async function ingestMany(count: number) {
-  const userId = newUser();
-  const names = Array.from({ length: count }, (_, at) => `Item ${at} of the food of ${userId}`);
-  const items = names.map((name) => ({ type: 'event' as const, userId, data: { name } }));
-  await server.client.ingest.batch({ items });
-  return { userId, names };
-}
-
-test('the texts of many memories are sent in few requests', async () => {
-  const { userId, names } = await ingestMany(200);
-  await embedded(userId, question, { timeoutMs: 40_000 });
-  const requests = endpoint.requests.filter(({ input }) =>
-    input.some((text) => names.includes(text)),
-  );
-  expect(requests.flatMap(({ input }) => input.slice(1)).sort()).toEqual(names.toSorted());
-  expect(requests.length).toBeLessThan(10);
-});
-
 test.each([400, 413, 422, 500])('a text rejected with %i has no vector', async (status) => {
   const userId = newUser();
   endpoint.fault = ({ input }) =>
@@ -204,24 +151,6 @@ test.each([400, 413, 422, 500])('a text rejected with %i has no vector', async (
   expect(alone).toMatchObject({ status: 400, message: expect.stringContaining('rejects it') });
   const next = await server.client.search({ userId, query: `which food, ${status}?` });
   expect(next.meaning).toBe('used');
-});
-
-test('what was embedded before the endpoint refused more requests is kept', async () => {
-  const perRun = 3;
-  let left = perRun;
-  endpoint.fault = ({ input }) => {
-    if (!input.some((text) => text.startsWith('Item'))) return null;
-    left -= 1;
-    if (left >= 0) return null;
-    left = perRun;
-    return new Response(null, { status: 429 });
-  };
-  const { userId, names } = await ingestMany(150);
-  const { items } = await embedded(userId, question, { timeoutMs: 40_000 });
-  expect(items[0]?.matchedBy).toBe('both');
-  // Those of the request that was refused.
-  const all = sent();
-  expect(names.filter((name) => all.filter((one) => one === name).length > 1)).toHaveLength(31);
 });
 
 /** tests/embeddings has the other faults. After the last, the model thread waits for an answer. */
