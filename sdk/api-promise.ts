@@ -28,11 +28,11 @@ export type ApiPromise<T> = Promise<T> & { withResponse(): Promise<ApiResponse<T
 export function apiPromise<T>(response: Promise<ApiResponse<T>>): ApiPromise<T> {
   const data = response.then((whole) => whole.data);
   return Object.assign(data, {
-    withResponse() {
+    async withResponse() {
       // The caller handles the rejection of the returned promise. Without this handler, `data`
       // would cause an unhandled rejection as well.
       data.catch(() => {});
-      return response.then((whole) => whole);
+      return response;
     },
   });
 }

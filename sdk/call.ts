@@ -1,5 +1,5 @@
 import { type ApiPromise, type ApiResponse, apiPromise } from './api-promise.ts';
-import { headers as names } from './contract/headers.ts';
+import * as names from './contract/headers.ts';
 import type { Accepted, BatchAccepted } from './contract/ingest.ts';
 import type { Memory, SavedMemory } from './contract/memory.ts';
 import { type Operation, operations } from './contract/operations.ts';
@@ -9,10 +9,10 @@ import type { SearchAnswer } from './contract/search.ts';
 import type { Health, IngestStatus, IngestStatuses } from './contract/status.ts';
 import type { TaskPage } from './contract/tasks.ts';
 import type { Deleted, Imported } from './contract/transfer.ts';
-import { AuthenticationError, MemoryServiceError } from './errors.ts';
+import { AuthenticationError, type InvalidRequestError, MemoryServiceError } from './errors.ts';
 import { atLeast, type ConditionalOptions, invalid, isObject, type Settings } from './options.ts';
 import { withRetries } from './retry.ts';
-import { type ApiRequest, attempt, openTransport } from './transport.ts';
+import type { ApiRequest } from './transport.ts';
 
 export type ResponseBodies = {
   save: SavedMemory;
@@ -38,25 +38,6 @@ export type ResponseBodies = {
   health: Health;
 };
 
-/** The required field of each response, if it is not `memoryId`. */
-const requiredFields: { [Name in keyof ResponseBodies]?: string } = {
-  save: 'id',
-  list: 'nextCursor',
-  get: 'id',
-  update: 'id',
-  deleteAll: 'deleted',
-  search: 'items',
-  statusMany: 'notFound',
-  'ingest.batch': 'failed',
-  export: 'nextCursor',
-  import: 'failed',
-  users: 'nextCursor',
-  tasks: 'nextCursor',
-  stats: 'memories',
-  key: 'readOnly',
-  health: 'status',
-};
-
 type Input = {
   id?: string;
   query?: Query;
@@ -76,48 +57,48 @@ export type Call = <Name extends keyof ResponseBodies>(
   options: InnerOptions | undefined,
 ) => ApiPromise<ResponseBodies[Name]>;
 
-const unsendable = 'the arguments cannot be sent as a request';
-
 export function openCall(settings: Settings): Call {
-  const transport = openTransport(settings.fetch);
-
-  /** Builds the request once per call, because all attempts must share the idempotency key. */
-  function requestOf(name: keyof ResponseBodies, input: Input, options: InnerOptions): ApiRequest {
-    const operation: Operation = operations[name];
-    if ('body' in input && !isObject(input.body)) throw invalid('the request must be an object');
-    const headers = headersOf(settings, operation, input, options);
-    const body = JSON.stringify(input.body);
-    if (body?.includes('null')) rejectLostValues(input.body);
-    if ('body' in input && body === undefined) throw invalid(`${unsendable}: request`);
-    return {
-      name,
-      method: operation.method,
-      url: settings.baseUrl + pathOf(operation, input),
-      headers,
-      idempotencyKey: headers.get(names.idempotencyKey) || undefined,
-      body,
-      requiredField: requiredFields[name] ?? 'memoryId',
-      timeoutMs: atLeast(1, 'timeoutMs', options.timeoutMs ?? settings.timeoutMs),
-      signal: options.signal,
-      onRetry: options.onRetry,
-    };
-  }
-
   async function run(name: keyof ResponseBodies, input: Input, options: InnerOptions) {
     let request: ApiRequest;
     try {
-      request = requestOf(name, input, options);
+      request = requestOf(settings, name, input, options);
     } catch (error) {
       // The runtime throws if the input is not an object, cannot be serialized, or contains a value
       // that is not allowed in a header.
-      throw error instanceof MemoryServiceError ? error : invalid(unsendable, error);
+      throw error instanceof MemoryServiceError ? error : unsendable('request', error);
     }
-    return withRetries((number) => attempt(transport, request, number), request, settings);
+    return withRetries(request, settings);
   }
 
   return (name, input, options = {}) =>
-    // This is the only place that casts parsed JSON to a type. `attempt` checks the required field.
+    // This is the only place that casts parsed JSON to a type. `send` checks its required field.
     apiPromise(run(name, input, options) as Promise<ApiResponse<ResponseBodies[typeof name]>>);
+}
+
+/** Builds the request once per call, because all attempts must share the idempotency key. */
+function requestOf(
+  settings: Settings,
+  name: keyof ResponseBodies,
+  input: Input,
+  options: InnerOptions,
+): ApiRequest {
+  const operation: Operation = operations[name];
+  if ('body' in input && !isObject(input.body)) throw invalid('the request must be an object');
+  const headers = headersOf(settings, operation, options);
+  const body = JSON.stringify(input.body);
+  // An invalid date and NaN have become null, which would clear the time.
+  if (body?.includes('null')) JSON.stringify(input.body, rejectLost);
+  return {
+    ...options,
+    operation: name,
+    method: operation.method,
+    url: settings.baseUrl + pathOf(operation, input),
+    headers,
+    idempotencyKey: headers.get(names.idempotencyKey) || undefined,
+    body,
+    field: operation.field,
+    timeoutMs: atLeast(1, 'timeoutMs', options.timeoutMs ?? settings.timeoutMs),
+  };
 }
 
 function pathOf(operation: Operation, { id, query = {} }: Input): string {
@@ -125,60 +106,42 @@ function pathOf(operation: Operation, { id, query = {} }: Input): string {
   // Do not drop an undefined userId: the call would then apply to all users.
   const isInvalid = !isObject(query) || ('userId' in query && typeof query.userId !== 'string');
   if (isInvalid) throw invalid('userId must be a string');
-  // encodeURIComponent throws on a lone surrogate; URLSearchParams would replace it.
-  const search = pairsOf(query)
-    .map((pair) => pair.map(encodeURIComponent).join('='))
-    .join('&');
-  return search === '' ? path : `${path}?${search}`;
-}
-
-type Pair = [name: string, value: string];
-
-function pairsOf(query: Query): Pair[] {
-  return Object.entries(query).flatMap(([name, value]) => {
+  const pairs = Object.entries(query).flatMap(([name, value]) => {
     if (value === undefined || (value === null && name === 'cursor')) return [];
-    if (name !== 'metadata' || !isObject(value)) return [pairOf(name, value)];
+    if (name !== 'metadata' || !isObject(value)) return pairOf(name, value);
     return Object.entries(value).map(([key, inner]) => pairOf(`${name}[${key}]`, inner));
   });
-}
-
-/** Throws for null and objects: dropping a filter would match more than the caller intended. */
-function pairOf(name: string, value: unknown): Pair {
-  const text = textOf(name, value);
-  const isSendable = typeof (text ?? {}) !== 'object' && String(text).isWellFormed();
-  if (!isSendable) throw invalid(`${unsendable}: ${name}`);
-  return [name, String(text)];
+  return path + (pairs.length ? '?' : '') + pairs.join('&');
 }
 
 /**
- * Converts a `Date` to text and returns any other value unchanged. Throws if the date is invalid,
- * or if the value is NaN or infinite.
+ * Throws for null, objects, an invalid date and NaN: dropping a filter would match more than the
+ * caller intended.
  */
-function textOf(name: string, value: unknown): unknown {
-  const isDate = value instanceof Date;
-  const number = isDate ? value.getTime() : value;
-  if (typeof number === 'number' && !Number.isFinite(number)) {
-    throw invalid(`${unsendable}: ${name}`);
-  }
-  return isDate ? value.toISOString() : value;
+function pairOf(name: string, value: unknown): string {
+  const plain: unknown = JSON.parse(JSON.stringify(value ?? null));
+  const text = String(plain);
+  // encodeURIComponent throws on a lone surrogate, without the name.
+  if (typeof plain === 'object' || !text.isWellFormed()) throw unsendable(name);
+  return `${encodeURIComponent(name)}=${encodeURIComponent(text)}`;
+}
+
+/** Throws for an invalid date and NaN, which JSON turns into null: it would clear a time. */
+function rejectLost(this: Query, name: string, value: unknown): unknown {
+  if (this[name] !== null && JSON.stringify(value) === 'null') throw unsendable(name);
+  return value;
 }
 
 /** Rejects an empty id, `.` and `..`, because the URL would address another operation. */
 function checkedId(id: unknown): string {
   if (typeof id === 'string' && !/^\.{0,2}$/.test(id)) return id;
-  throw invalid('the id of a memory must be a non-empty string');
+  throw unsendable('id');
 }
 
 /** Builds the request headers. The caller's headers override the SDK's. */
-function headersOf(
-  settings: Settings,
-  operation: Operation,
-  input: Input,
-  options: ConditionalOptions,
-) {
+function headersOf(settings: Settings, operation: Operation, options: ConditionalOptions) {
   const all = new Headers({ Accept: 'application/json' });
   const { idempotencyKey = randomKey(), ifVersion } = options;
-  if (input.body !== undefined) all.set('Content-Type', 'application/json');
   if (operation.method !== 'GET' && idempotencyKey !== null) {
     all.set(names.idempotencyKey, idempotencyKey);
   }
@@ -187,17 +150,15 @@ function headersOf(
     all.set(name, value);
   }
   if (operation.path.startsWith('/v1') && !all.has(names.authorization)) {
-    all.set(names.authorization, bearer(settings));
+    const { apiKey = '' } = settings;
+    // The runtime's error for an invalid header would contain the key.
+    if (!/^[!-~]+$/.test(apiKey)) {
+      const message = 'set apiKey or MEMORY_API_KEY; to create a key: memory keys create';
+      throw new AuthenticationError(message, { code: 'unauthorized' });
+    }
+    all.set(names.authorization, `Bearer ${apiKey}`);
   }
   return all;
-}
-
-/** JSON.stringify turns an invalid date and NaN into null, which would clear the time. */
-function rejectLostValues(body: unknown): void {
-  JSON.stringify(body, function (this: Query, name, value) {
-    textOf(name, this[name]);
-    return value;
-  });
 }
 
 /** Does not use crypto.randomUUID(), which browsers provide only over HTTPS and on localhost. */
@@ -206,11 +167,6 @@ function randomKey(): string {
   return crypto.getRandomValues(new Uint32Array(4)).join('-');
 }
 
-/** Validates the key, because the runtime's error for an invalid header would contain the key. */
-function bearer({ apiKey }: Settings): string {
-  if (apiKey && /^[\x21-\x7e]+$/.test(apiKey)) return `Bearer ${apiKey}`;
-  const message = apiKey
-    ? 'the API key must contain only visible ASCII characters; check apiKey or MEMORY_API_KEY'
-    : 'no API key was provided; set MEMORY_API_KEY or pass apiKey (`memory keys create` creates a key)';
-  throw new AuthenticationError(message, { code: 'unauthorized' });
+function unsendable(name: string, cause?: unknown): InvalidRequestError {
+  return invalid(`cannot be sent: ${name}`, cause);
 }

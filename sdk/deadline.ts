@@ -1,7 +1,5 @@
-/**
- * The maximum delay of setTimeout, about 24 days. A timer with a longer delay fires immediately.
- */
-const maxTimerMs = 2 ** 31 - 1;
+/** The longest timer, 23 days. One of more than 2 ** 31 - 1 ms would fire immediately. */
+const maxTimerMs = 2e9;
 
 /**
  * Returns a signal that aborts when the time is up or when the caller's signal aborts, whichever
@@ -12,17 +10,16 @@ const maxTimerMs = 2 ** 31 - 1;
 export function openDeadline(timeoutMs: number, signal: AbortSignal | null | undefined) {
   const own = new AbortController();
   // AbortSignal.any throws if `signal` is not an AbortSignal, so the timer starts afterwards.
-  const either = signal ? AbortSignal.any([signal, own.signal]) : own.signal;
+  const either = AbortSignal.any([own.signal, signal ?? own.signal]);
   const timer = setTimeout(() => own.abort(), Math.min(timeoutMs, maxTimerMs));
   return { signal: either, close: () => clearTimeout(timer) };
 }
 
 /** Resolves when the time is up or the signal aborts. Check the signal afterwards. */
-export async function sleep(ms: number, signal: AbortSignal | null | undefined): Promise<void> {
-  const deadline = openDeadline(ms, signal);
-  await new Promise((resolve) => {
-    if (deadline.signal.aborted) resolve(null);
-    else deadline.signal.addEventListener('abort', resolve);
-  });
-  deadline.close();
+export function sleep(ms: number, given: AbortSignal | null | undefined): Promise<unknown> {
+  const { signal, close } = openDeadline(ms, given);
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(null);
+    else signal.addEventListener('abort', resolve);
+  }).finally(close);
 }

@@ -10,6 +10,8 @@ export type ErrorFacts = {
   attempts?: number | undefined;
   idempotencyKey?: string | undefined;
   retryAfterMs?: number | undefined;
+  memoryId?: string;
+  ingestStatus?: IngestStatus | undefined;
   cause?: unknown;
 };
 
@@ -43,14 +45,8 @@ export class MemoryServiceError extends Error {
   declare readonly retryAfterMs: number | undefined;
 
   constructor(message: string, facts: ErrorFacts = {}) {
-    super(message, facts.cause === undefined ? {} : { cause: facts.cause });
-    this.status = facts.status;
-    this.code = facts.code ?? 'unexpected_answer';
-    this.details = facts.details ?? [];
-    this.requestId = facts.requestId;
-    this.attempts = facts.attempts ?? 0;
-    this.idempotencyKey = facts.idempotencyKey;
-    this.retryAfterMs = facts.retryAfterMs;
+    super(message, facts);
+    Object.assign(this, { code: 'unexpected_answer', details: [], attempts: 0 }, facts);
   }
 }
 
@@ -90,26 +86,13 @@ export class ConnectionError extends MemoryServiceError {}
 export class TimeoutError extends MemoryServiceError {}
 
 /** The `signal` aborted the call; `cause` is the signal's reason. A write may have been applied. */
-export class AbortError extends MemoryServiceError {
-  constructor(facts: ErrorFacts) {
-    super('the call was aborted', { ...facts, code: 'aborted' });
-  }
-}
+export class AbortError extends MemoryServiceError {}
 
 /**
  * Processing failed. `ingestStatus.errorMessage` has the reason; ingest the record again to retry.
  */
 export class IngestFailedError extends MemoryServiceError {
   declare readonly ingestStatus: IngestStatus;
-
-  constructor(ingestStatus: IngestStatus, facts: ErrorFacts) {
-    const reason = ingestStatus.errorMessage ?? 'no reason was reported';
-    super(`${ingestStatus.memoryId} failed: ${reason}`, {
-      ...facts,
-      code: 'ingest_failed',
-    });
-    this.ingestStatus = ingestStatus;
-  }
 }
 
 /**
@@ -120,25 +103,6 @@ export class WaitTimeoutError extends MemoryServiceError {
   declare readonly memoryId: string;
   /** The last known status, if any. */
   declare readonly ingestStatus: IngestStatus | undefined;
-
-  constructor(
-    memoryId: string,
-    timeoutMs: number,
-    ingestStatus: IngestStatus | undefined,
-    attempts?: number,
-    cause?: unknown,
-  ) {
-    super(
-      `${memoryId} is not complete after ${timeoutMs} ms; processing continues, and you can wait again`,
-      {
-        code: 'wait_timeout',
-        attempts,
-        cause,
-      },
-    );
-    this.memoryId = memoryId;
-    this.ingestStatus = ingestStatus;
-  }
 }
 
 // Set the names from strings, because a minifier renames the classes.

@@ -78,48 +78,39 @@ export type Settings = ReturnType<typeof readSettings>;
 export function readSettings(options: ClientOptions) {
   // Browsers and some worker runtimes have no `process`.
   const env: Record<string, string | undefined> = globalThis.process?.env ?? {};
-  if (!isObject(options)) throw invalid('the options must be an object: { apiKey, baseUrl }');
+  if (!isObject(options)) throw invalid('the options must be an object');
   const settings = {
     apiKey: options.apiKey || env.MEMORY_API_KEY,
     baseUrl: readBaseUrl(options.baseUrl || env.MEMORY_BASE_URL || 'http://127.0.0.1:7070'),
     timeoutMs: atLeast(1, 'timeoutMs', options.timeoutMs ?? 30_000),
     maxRetries: atLeast(0, 'maxRetries', options.maxRetries ?? 2),
     retryDelayMs: atLeast(0, 'retryDelayMs', options.retryDelayMs ?? 500),
-    headers: { ...options.headers },
-    fetch: options.fetch ?? ((url: string, init?: RequestInit) => globalThis.fetch(url, init)),
+    headers: options.headers,
+    fetch:
+      options.fetch ?? ((...request: Parameters<FetchFunction>) => globalThis.fetch(...request)),
     onAttempt: options.onAttempt,
   };
-  rejectMisspelled(options, Object.keys(settings));
-  return settings;
-}
-
-/**
- * Rejects misspelled names such as `baseURL` and `api_key`, which would otherwise be ignored in
- * JavaScript. Unrelated names are accepted, because the object may also contain other settings.
- */
-function rejectMisspelled(options: object, known: string[]): void {
-  const lettersOf = (name: string) => name.toLowerCase().replace(/[^a-z]/g, '');
+  // In JavaScript, a misspelled name such as `baseURL` or `api_key` would otherwise be ignored.
+  // Unrelated names are accepted, because the object may also contain other settings.
   for (const name of Object.keys(options)) {
-    const meant = known.find((one) => one !== name && lettersOf(one) === lettersOf(name));
-    if (meant !== undefined) throw invalid(`${name} is not a known option; did you mean ${meant}?`);
+    const letters = name.toLowerCase().replace(/[^a-z]/g, '');
+    const meant = Object.keys(settings).find((one) => one.toLowerCase() === letters);
+    if (meant && meant !== name) throw invalid(`${name} must be written ${meant}`);
   }
+  return settings;
 }
 
 /** The error message does not contain the URL, which can include a password. */
 function readBaseUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text).href : '';
-  const [base] = /^https?:\/\/[^/@]+\/[^?#]*(?=[?#]*$)/.exec(url) ?? [];
-  const trimmed = base?.replace(/\/+$/, '');
-  if (!trimmed) {
-    throw invalid('baseUrl must be an http or https URL without a user name, query or fragment');
-  }
-  if (!trimmed.endsWith('/v1')) return trimmed;
-  throw invalid('baseUrl must not contain /v1: the client adds it to every path');
+  const url = String(URL.canParse(text) && new URL(text));
+  const [, base = '/v1'] = /^(https?:\/\/[^/@]+(\/[^?#]*?)??)\/*[?#]*$/.exec(url) ?? [];
+  if (!base.endsWith('/v1')) return base;
+  throw invalid('baseUrl must be like http://host/path, without /v1');
 }
 
 export function atLeast(min: number, name: string, value: number): number {
   if (value >= min) return value;
-  throw invalid(`${name} must be a number that is at least ${min}`);
+  throw invalid(`${name} must be at least ${min}`);
 }
 
 /** Creates the error for a request or an option that is rejected before anything is sent. */

@@ -15,28 +15,28 @@ export type PagePromise<P extends AnyPage = Page> = ApiPromise<P> &
 export function pagePromise<Name extends 'list' | 'export' | 'users' | 'tasks'>(
   call: Call,
   name: Name,
-  query: { [name: string]: unknown },
+  query: { [name: string]: unknown } = {},
   options: CallOptions | undefined,
 ): PagePromise<ResponseBodies[Name]> {
-  const fetchPage = (cursor: string) => call(name, { query: { ...query, cursor } }, options);
   const first = call(name, { query }, options);
   // Prevents an unhandled rejection: if the caller iterates, the iteration throws the error.
   first.catch(() => {});
-  return Object.assign(first, { [Symbol.asyncIterator]: () => walk(first, fetchPage) });
-}
-
-async function* walk<P extends AnyPage>(
-  first: Promise<P>,
-  fetchPage: (cursor: string) => Promise<P>,
-): AsyncGenerator<P['items'][number]> {
-  let { items, nextCursor } = await first;
-  yield* items;
-  // A service that repeats its cursors must not keep the caller here forever. A comparison with the
-  // cursor of page 1, 2, 4, 8, … finds every cycle.
-  for (let marked = '', page = 1; nextCursor !== null; page += 1) {
-    if (nextCursor === marked) throw new ServerError('the service returned a cursor twice');
-    if ((page & (page - 1)) === 0) marked = nextCursor;
-    ({ items, nextCursor } = await fetchPage(nextCursor));
-    yield* items;
-  }
+  return Object.assign(first, {
+    async *[Symbol.asyncIterator]() {
+      const seen = new Set<string>();
+      let { items, nextCursor } = await first;
+      yield* items;
+      while (nextCursor !== null) {
+        // A service that repeats its cursors must not keep the caller here forever.
+        if (seen.has(nextCursor)) throw new ServerError('the service returned a cursor twice');
+        seen.add(nextCursor);
+        ({ items, nextCursor } = await call(
+          name,
+          { query: { ...query, cursor: nextCursor } },
+          options,
+        ));
+        yield* items;
+      }
+    },
+  });
 }

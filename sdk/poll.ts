@@ -36,49 +36,54 @@ export async function waitUntilComplete(
   { timeoutMs = 60_000, signal, onStatus, headers }: WaitOptions,
 ): Promise<ApiResponse<IngestStatus>> {
   const deadline = openDeadline(atLeast(1, 'timeoutMs', timeoutMs), signal);
-  let last: IngestStatus | undefined;
-  let lastFailure: MemoryServiceError | undefined;
+  let ingestStatus: IngestStatus | undefined;
+  let cause: MemoryServiceError | undefined;
   let attempts = 0;
   const onRetry = (error: MemoryServiceError) => {
-    lastFailure = error;
+    cause = error;
   };
   const options = { signal: deadline.signal, headers, onRetry };
   /** Returns if another request may succeed; otherwise throws. */
-  function onFailure(error: MemoryServiceError): undefined {
-    const sent = attempts + error.attempts;
+  const onFailure = (error: MemoryServiceError) => {
+    const isFirst = attempts === 0;
+    attempts += error.attempts;
     if (error instanceof AbortError && !signal?.aborted) {
-      throw new WaitTimeoutError(memoryId, timeoutMs, last, sent, lastFailure);
+      throw new WaitTimeoutError(
+        `${memoryId} is not complete after ${timeoutMs} ms; processing continues`,
+        { code: 'wait_timeout', memoryId, ingestStatus, attempts, cause },
+      );
     }
-    if (!isTransient(error) || (!attempts && error instanceof ConnectionError)) {
-      throw Object.assign(error, { attempts: sent });
+    if (!isTransient(error) || (isFirst && error instanceof ConnectionError)) {
+      throw Object.assign(error, { attempts });
     }
-    attempts = sent;
-    lastFailure = error;
-  }
+    onRetry(error);
+  };
   try {
     for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 1.5, maxWaitMs)) {
       const request = call('status', { id: memoryId }, options).withResponse();
-      const response = await request.catch(onFailure);
-      if (response) {
-        last = response.data;
-        attempts = response.response.attempts += attempts;
-        await onStatus?.(last);
-        if (isComplete(response)) return response;
+      const result = await request.catch(onFailure);
+      if (result) {
+        const { data, response } = result;
+        ingestStatus = data;
+        attempts = response.attempts += attempts;
+        await onStatus?.(data);
+        const { status, errorMessage } = data;
+        if (status === 'complete') return result;
+        const facts = { status: response.status, requestId: response.requestId, attempts };
+        if (status === 'failed') {
+          throw new IngestFailedError(
+            `${memoryId} failed: ${errorMessage ?? 'no reason was reported'}`,
+            { ...facts, code: 'ingest_failed', ingestStatus },
+          );
+        }
+        if (status !== 'processing') {
+          const message = `the service returned an unknown status: ${JSON.stringify(status)}`;
+          throw new ServerError(message, facts);
+        }
       }
-      await sleep(
-        response ? waitMs : Math.max(waitMs, lastFailure?.retryAfterMs ?? 0),
-        deadline.signal,
-      );
+      await sleep(Math.max(waitMs, (!result && cause?.retryAfterMs) || 0), deadline.signal);
     }
   } finally {
     deadline.close();
   }
-}
-
-/** Throws if processing failed. */
-function isComplete({ data, response: facts }: ApiResponse<IngestStatus>): boolean {
-  const { status } = data;
-  if (status === 'failed') throw new IngestFailedError(data, facts);
-  if (status === 'complete' || status === 'processing') return status === 'complete';
-  throw new ServerError(`the service returned an unknown status: ${JSON.stringify(status)}`, facts);
 }

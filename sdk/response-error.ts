@@ -1,5 +1,5 @@
 import type { ErrorCode, errorTable } from './contract/errors.ts';
-import { headers as names } from './contract/headers.ts';
+import * as names from './contract/headers.ts';
 import {
   AuthenticationError,
   type ErrorFacts,
@@ -39,34 +39,33 @@ const classes: Record<number, ErrorClass | undefined> = {
 export function errorFromResponse(
   status: number,
   headers: Headers,
-  body: Record<string, unknown> | undefined,
+  body: Record<string, unknown>,
   facts: ErrorFacts,
 ): MemoryServiceError {
-  const { error, message, details } = status >= 400 ? (body ?? {}) : {};
+  const { error, message, details } = status < 400 ? {} : body;
   const isClientError = status >= 400 && status < 500;
   const ErrorOfStatus = classes[status] ?? (isClientError ? InvalidRequestError : ServerError);
   return new ErrorOfStatus(textOf(message) ?? unexpected(status, headers), {
     ...facts,
     status,
-    code: textOf(error),
+    code: textOf(error) ?? 'unexpected_answer',
     details: Array.isArray(details) ? details : [],
-    retryAfterMs: readRetryAfter(headers.get(names.retryAfter) ?? ''),
+    retryAfterMs: readRetryAfter(headers.get(names.retryAfter) ?? 'none'),
   });
 }
 
 function unexpected(status: number, headers: Headers): string {
-  // Browsers hide the status and the headers of a redirect, for example to a login page.
-  if (status === 0) return 'not a response from the memory service: a redirect';
   const found = headers.get('Location') ?? headers.get('Content-Type') ?? 'no content type';
-  return `not a response from the memory service: ${status}, ${found}`;
+  // Browsers hide the status and the headers of a redirect, for example to a login page.
+  return `not a response from the memory service: ${status ? `${status}, ${found}` : 'a redirect'}`;
 }
 
 /** Converts whole seconds or an HTTP date to milliseconds from now. */
 function readRetryAfter(value: string): number | undefined {
-  const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
+  const ms = Number(value) >= 0 ? Number(value) * 1_000 : Date.parse(value) - Date.now();
   return ms >= 0 ? ms : undefined;
 }
 
 function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
+  return (typeof value === 'string' && value) || undefined;
 }

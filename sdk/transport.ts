@@ -1,35 +1,29 @@
 import { createFetch } from 'ofetch';
 import type { ApiResponse } from './api-promise.ts';
-import { headers as names } from './contract/headers.ts';
+import type { IdempotencyStatus } from './contract/headers.ts';
+import * as names from './contract/headers.ts';
 import type { OperationName } from './contract/operations.ts';
 import { openDeadline } from './deadline.ts';
-import {
-  AbortError,
-  ConnectionError,
-  type ErrorFacts,
-  type MemoryServiceError,
-  TimeoutError,
-} from './errors.ts';
-import { type FetchFunction, isObject } from './options.ts';
+import { AbortError, ConnectionError, type MemoryServiceError, TimeoutError } from './errors.ts';
+import type { FetchFunction } from './options.ts';
 import { errorFromResponse } from './response-error.ts';
 
 /** A request, built once per call and shared by all attempts of the call. */
 export type ApiRequest = {
-  name: OperationName;
+  operation: OperationName;
   method: string;
   url: string;
   headers: Headers;
   /** Undefined for reads and for writes without a key. */
   idempotencyKey: string | undefined;
   body: string | undefined;
-  requiredField: string;
+  /** The field by which a response is recognized; undefined if it has no body. */
+  field: string | undefined;
   timeoutMs: number;
-  signal: AbortSignal | null | undefined;
+  signal?: AbortSignal | null | undefined;
   /** Called with every failure that is retried. */
-  onRetry: ((error: MemoryServiceError) => void) | undefined;
+  onRetry?: ((error: MemoryServiceError) => void) | undefined;
 };
-
-type RawResponse = { status: number; headers: Headers; text: string };
 
 /** The part of ofetch that the SDK uses. ofetch's types import undici, which may be missing. */
 type Transport = (
@@ -42,105 +36,86 @@ type Transport = (
   },
 ) => Promise<{ status: number; headers: Headers; _data?: string }>;
 
-export function openTransport(fetch: FetchFunction): Transport {
-  // ofetch's type requires the full `fetch` of the runtime, but ofetch calls it only with a string.
-  return createFetch({ fetch: fetch as typeof globalThis.fetch }).raw;
+export function aborted({ idempotencyKey, signal }: ApiRequest, attempts: number): AbortError {
+  const cause = signal?.reason;
+  return new AbortError('the call was aborted', {
+    code: 'aborted',
+    attempts,
+    idempotencyKey,
+    cause,
+  });
 }
 
-/** Runs one attempt. Throws only errors of this SDK. */
-export async function attempt(
-  transport: Transport,
+/** Sends the request once, and reads the whole response before the deadline. */
+export async function send(
+  fetch: FetchFunction,
   request: ApiRequest,
   attempts: number,
 ): Promise<ApiResponse<unknown>> {
-  const facts = { attempts, idempotencyKey: request.idempotencyKey };
-  const { status, headers, text } = await exchange(transport, request, facts);
-  const requestId = headers.get(names.requestId) ?? undefined;
-  const body = parseObject(status < 400 ? text : redact(text, request));
-  if (!isSuccess(request, status, body)) {
-    throw errorFromResponse(status, headers, body, { ...facts, requestId });
-  }
-  const replay = headers.get(names.idempotencyStatus);
-  const idempotencyStatus = replay === 'created' || replay === 'replayed' ? replay : undefined;
-  return { data: body, response: { status, headers, attempts, requestId, idempotencyStatus } };
-}
-
-/** Sends the request and reads the whole body before the deadline. */
-async function exchange(
-  transport: Transport,
-  request: ApiRequest,
-  facts: { attempts: number; idempotencyKey: string | undefined },
-): Promise<RawResponse> {
-  const deadline = openDeadline(request.timeoutMs, request.signal);
-  try {
-    const response = await transport(request.url, {
-      method: request.method,
-      headers: request.headers,
-      body: request.body ?? null,
-      // A redirect could turn a POST into a GET, or send the data to another host.
-      redirect: 'manual',
-      signal: deadline.signal,
-      responseType: 'text',
-      retry: false,
-      ignoreResponseError: true,
-    });
-    return { status: response.status, headers: response.headers, text: response._data ?? '' };
-  } catch (error) {
-    if (request.signal?.aborted) throw new AbortError({ ...facts, cause: request.signal.reason });
-    throw noResponse(request, deadline.signal.aborted, { ...facts, cause: rootOf(error) });
-  } finally {
-    deadline.close();
-  }
-}
-
-function noResponse(request: ApiRequest, late: boolean, facts: ErrorFacts): MemoryServiceError {
-  const { origin } = new URL(request.url);
-  return late
-    ? new TimeoutError(`${origin} did not respond within ${request.timeoutMs} ms`, {
+  const { operation, field, url, method, body = null, signal, timeoutMs, idempotencyKey } = request;
+  const facts = { attempts, idempotencyKey };
+  // ofetch's type requires the full `fetch` of the runtime, but ofetch calls it only with a string.
+  const transport: Transport = createFetch({ fetch: fetch as typeof globalThis.fetch }).raw;
+  const deadline = openDeadline(timeoutMs, signal);
+  const response = await transport(url, {
+    method,
+    body,
+    headers: request.headers,
+    // A redirect could turn a POST into a GET, or send the data to another host.
+    redirect: 'manual',
+    signal: deadline.signal,
+    responseType: 'text',
+    retry: false,
+    ignoreResponseError: true,
+  })
+    .catch((error) => {
+      if (signal?.aborted) throw aborted(request, attempts);
+      // ofetch's own error contains the request's headers and API key.
+      const cause = error?.name === 'FetchError' ? error.cause : error;
+      const isLate = deadline.signal.aborted;
+      const NoResponseError = isLate ? TimeoutError : ConnectionError;
+      const reason = isLate ? ` within ${timeoutMs} ms` : `: ${reasonOf(cause)}`;
+      throw new NoResponseError(`no response from ${new URL(url).origin}${reason}`, {
         ...facts,
-        code: 'timeout',
-      })
-    : new ConnectionError(`no response from ${origin}: ${reasonOf(facts.cause)}`, {
-        ...facts,
-        code: 'connection',
+        code: isLate ? 'timeout' : 'connection',
+        cause,
       });
-}
-
-/** Unwraps an ofetch error, because the wrapper contains the request's headers and API key. */
-function rootOf(error: unknown): unknown {
-  return error instanceof Error && error.name === 'FetchError' ? error.cause : error;
+    })
+    .finally(deadline.close);
+  const { status, headers, _data: text = '' } = response;
+  const requestId = headers.get(names.requestId) ?? undefined;
+  const data = parse(status < 400 ? text : redact(text, request));
+  const fields: Record<string, unknown> = Object(data);
+  const isSuccess =
+    operation === 'health' && status === 503
+      ? // A 503 with a health body is a valid response to a health check.
+        fields.status === 'failing'
+      : // Except for a delete, any 2xx status is accepted, because a save responds with 200 or 201.
+        status < 300 && (field ? field in fields : status === 204);
+  if (!isSuccess) throw errorFromResponse(status, headers, fields, { ...facts, requestId });
+  const idempotencyStatus = (headers.get(names.idempotencyStatus) ?? undefined) as
+    | IdempotencyStatus
+    | undefined;
+  return { data, response: { status, headers, attempts, requestId, idempotencyStatus } };
 }
 
 /** Returns the innermost message. Node's own message is only "fetch failed". */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.cause instanceof Error) return reasonOf(error.cause);
-  return error.message.trim() || ('code' in error ? String(error.code) : error.name);
+  const { cause, message, code } = Object(error);
+  return cause ? reasonOf(cause) : String(message || (code ?? error)).trim();
 }
 
-/** Removes the API key: a proxy's error page may contain the request's headers. */
+/** Removes the API key after `Bearer `: a proxy's error page may contain the request's headers. */
 function redact(text: string, { headers }: ApiRequest): string {
-  const key = headers.get(names.authorization)?.replace(/^Bearer /, '');
+  const key = headers.get(names.authorization)?.slice(7);
   return key ? text.replaceAll(key, '[redacted]') : text;
 }
 
-/** Returns undefined if the text is not a JSON object. */
-function parseObject(text: string): Record<string, unknown> | undefined {
+/** Returns undefined if the text is not JSON. */
+function parse(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
-}
-
-function isSuccess(
-  { name, requiredField }: ApiRequest,
-  status: number,
-  body: Record<string, unknown> | undefined,
-): boolean {
-  // A 503 with a health body is a valid response to a health check.
-  if (name === 'health' && status === 503) return body?.status === 'failing';
-  // Except for a delete, any 2xx status is accepted, because a save responds with 200 or 201.
-  return status < 300 && (name === 'delete' ? status === 204 : requiredField in (body ?? {}));
 }

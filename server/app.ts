@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia';
 import type { ErrorCode } from '../sdk/contract/errors.ts';
-import { headers as headerNames } from '../sdk/contract/headers.ts';
+import * as headerNames from '../sdk/contract/headers.ts';
 import type { Config } from './config.ts';
 import { noSuchMemory, ServiceError } from './errors.ts';
 import { createAuth } from './http/auth.ts';

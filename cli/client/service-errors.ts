@@ -67,10 +67,10 @@ function hintFor({ message, details }: MemoryServiceError, called?: AnyCommand) 
 }
 
 function textOf(term: Terminal, error: MemoryServiceError, baseUrl: string): string {
-  const { code, name, details } = error;
+  const { status, code, name, details } = error;
   const message = messageOf(error);
   if (name === 'AuthenticationError') {
-    const reason = message.replace(/; check apiKey or MEMORY_API_KEY$/, '');
+    const reason = status === undefined ? 'it must contain only visible ASCII characters' : message;
     return `The API key in ${keySource(term, baseUrl)} was rejected: ${reason}.`;
   }
   if (code === 'connection' || code === 'timeout') return `${unreachable(baseUrl, error)}.`;

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia';
-import { headers as headerNames } from '../../sdk/contract/headers.ts';
+import * as headerNames from '../../sdk/contract/headers.ts';
 import { ServiceError } from '../errors.ts';
 import { unavailable } from '../storage/refusals.ts';
 import type { Authenticated, Caller } from './authenticate.ts';

@@ -1,4 +1,4 @@
-import { headers as headerNames, validators } from '../../sdk/contract/headers.ts';
+import * as headerNames from '../../sdk/contract/headers.ts';
 import { badRequest } from '../errors.ts';
 import type { ExpectedVersion } from '../storage/types/memories.ts';
 
@@ -26,7 +26,7 @@ export function rejectIfMatch(request: Request): void {
 
 /** Throws like `rejectIfMatch`. A write supports no such condition. */
 export function rejectIfNoneMatch(request: Request): void {
-  rejectCondition(request, validators.ifNoneMatch);
+  rejectCondition(request, headerNames.ifNoneMatch);
 }
 
 function rejectCondition({ headers }: Request, name: string): void {
@@ -37,10 +37,10 @@ const etags = /^(?:W\/)?"[^"]*"(?:\s*,\s*(?:W\/)?"[^"]*")*$/;
 
 /** Whether `If-None-Match` contains this version. Throws `invalid_request` if it is malformed. */
 export function isKnownVersion({ headers }: Request, version: number): boolean {
-  const header = headers.get(validators.ifNoneMatch)?.trim();
+  const header = headers.get(headerNames.ifNoneMatch)?.trim();
   if (header === undefined) return false;
   if (header === '*') return true;
   if (etags.test(header))
     return [...header.matchAll(/"[^"]*"/g)].some(([etag]) => etag === etagOf(version));
-  throw badRequest(validators.ifNoneMatch, 'must be * or a list of ETags, such as "3"');
+  throw badRequest(headerNames.ifNoneMatch, 'must be * or a list of ETags, such as "3"');
 }

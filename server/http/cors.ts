@@ -1,4 +1,4 @@
-import { headers as headerNames } from '../../sdk/contract/headers.ts';
+import * as headerNames from '../../sdk/contract/headers.ts';
 import type { ResponseHead } from './response.ts';
 
 const allowedMethods = 'GET, POST, PATCH, DELETE';

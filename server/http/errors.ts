@@ -1,5 +1,5 @@
 import { type ErrorBody, errorTable } from '../../sdk/contract/errors.ts';
-import { headers as headerNames } from '../../sdk/contract/headers.ts';
+import * as headerNames from '../../sdk/contract/headers.ts';
 import { ServiceError } from '../errors.ts';
 import type { ResponseHead } from './response.ts';
 

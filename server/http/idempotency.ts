@@ -1,4 +1,4 @@
-import { headers as headerNames } from '../../sdk/contract/headers.ts';
+import * as headerNames from '../../sdk/contract/headers.ts';
 import { limits } from '../../sdk/contract/limits.ts';
 import { badRequest } from '../errors.ts';
 import type { Idempotency, Write } from '../storage/types/memories.ts';

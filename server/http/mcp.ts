@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia';
 import type { ErrorBody, ErrorCode } from '../../sdk/contract/errors.ts';
-import { headers as headerNames } from '../../sdk/contract/headers.ts';
+import * as headerNames from '../../sdk/contract/headers.ts';
 import { limits } from '../../sdk/contract/limits.ts';
 import { holdsInexact, inexactNumber } from '../../sdk/contract/numbers.ts';
 import { badRequest, ServiceError } from '../errors.ts';

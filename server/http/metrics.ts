@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia';
-import { headers as headerNames } from '../../sdk/contract/headers.ts';
+import * as headerNames from '../../sdk/contract/headers.ts';
 import type { Health } from '../../sdk/contract/status.ts';
 import { ServiceError } from '../errors.ts';
 import { countedFamilies } from '../metrics/counted.ts';

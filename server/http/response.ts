@@ -1,4 +1,4 @@
-import { headers } from '../../sdk/contract/headers.ts';
+import * as headers from '../../sdk/contract/headers.ts';
 import { isLowSurrogate } from '../search/scripts.ts';
 import type { ItemsJson, Page, WriteResult } from '../storage/types/memories.ts';
 import { createAdmission } from '../threads/admission.ts';

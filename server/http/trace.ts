@@ -1,4 +1,4 @@
-import { headers as headerNames } from '../../sdk/contract/headers.ts';
+import * as headerNames from '../../sdk/contract/headers.ts';
 import { newRequestId } from '../ids.ts';
 import { count, observeMs } from '../metrics/counts.ts';
 import type { Caller } from './authenticate.ts';

@@ -1,5 +1,5 @@
 import { createMcpHandler } from '@modelcontextprotocol/server';
-import { headers as headerNames } from '../../sdk/contract/headers.ts';
+import * as headerNames from '../../sdk/contract/headers.ts';
 import { MemoryClient } from '../../sdk/index.ts';
 import { createChannel, portOf } from '../threads/channel.ts';
 import { answerCalls, parent, startData, watched } from '../threads/serve.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { headers as headerNames } from '../../sdk/contract/headers.ts';
+import * as headerNames from '../../sdk/contract/headers.ts';
 import { program } from '../cli/shell.ts';
 import { accept } from '../mcp/messages.ts';
 import { endsThread } from '../storage/faulty-threads.ts';

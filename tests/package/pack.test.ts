@@ -6,6 +6,7 @@ import { packSdk } from '../../.release/sdk.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { withServer } from '../support/server.ts';
 import { emptyProject, type Project, writeScenario } from './project.ts';
+import { bundleWhole } from './runtimes.ts';
 import { compileProgram, settings } from './types.ts';
 
 /* Tests of the packed SDK that need no registry. tests/package/main.ts runs the other tests. */
@@ -33,6 +34,10 @@ test.if(Bun.which('node') !== null)('the packed SDK works as documented on Node'
   await writeScenario(project);
   const env = { BASE_URL: server.url, KEY: server.key, USER_ID: 'node' };
   expect(await project.run(['node', 'main.js'], env)).toBe('16 operations');
+});
+
+test('a page that uses the whole packed SDK is under 8 KiB gzipped', async () => {
+  expect(await bundleWhole(project)).toBeGreaterThan(4_000);
 });
 
 test('the packed SDK contains only modules and types, without TypeBox', async () => {

@@ -88,3 +88,11 @@ export async function bundle(project: Project, entry: string, outfile: string): 
   await project.write(outfile, text);
   return Bun.gzipSync(Buffer.from(text)).length;
 }
+
+/** Bundles the whole SDK, ofetch included. Throws if it is not under 8 KiB gzipped. */
+export async function bundleWhole(project: Project): Promise<number> {
+  await project.write('whole.js', `export * from 'memory-service-sdk';`);
+  const bytes = await bundle(project, 'whole.js', 'whole-bundle.js');
+  if (bytes >= 8 * 1024) throw new Error(`${bytes} bytes gzipped, expected fewer than 8,192`);
+  return bytes;
+}

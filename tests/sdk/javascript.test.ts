@@ -69,7 +69,7 @@ test.each(lost)('a %s that cannot be sent is rejected instead of omitted', async
   for (const call of [client.list(whole), client.search(whole), client.export(whole)]) {
     const error = await failure(call);
     expect(error).toBeInstanceOf(InvalidRequestError);
-    expect(error.message).toEndWith(`: ${name}`);
+    expect(error.message).toBe(`cannot be sent: ${name}`);
   }
   expect(server.requests).toHaveLength(0);
 });
@@ -86,7 +86,8 @@ test('a request that is not an object is rejected before it is sent', async () =
       const error = await failure(call);
       expect(error).toBeInstanceOf(InvalidRequestError);
       const message = 'the request must be an object';
-      expect(error).toMatchObject({ status: undefined, attempts: 0, message });
+      expect(error.status).toBeUndefined();
+      expect(error).toMatchObject({ attempts: 0, message });
     }
   }
   expect(server.requests).toHaveLength(0);

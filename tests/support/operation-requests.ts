@@ -54,8 +54,7 @@ export function requestOf(name: OperationName, target: Target): Request {
 }
 
 export function isWrite(name: OperationName): boolean {
-  const { method, reads }: { method: string; reads?: true } = operations[name];
-  return method !== 'GET' && reads === undefined;
+  return operations[name].method !== 'GET' && name !== 'statusMany';
 }
 
 export const byId = named.filter((name) => operations[name].path.includes(':id'));

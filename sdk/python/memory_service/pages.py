@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Generator
 from collections.abc import Iterator, Mapping
-from itertools import count
 from typing import Any, Generic, Literal, TypeVar, overload
 
 from .errors import ServerError
@@ -27,19 +26,17 @@ class AsyncPages(Generic[T, Item]):
         return self.walk(None)
 
     async def walk(self, page: Any) -> AsyncGenerator[Item, None]:
-        page, marked = page or await self, ""
-        for number in count(1):
+        page, seen = page or await self, set[str]()
+        while True:
             for item in page["items"]:
                 yield item
             cursor = page["nextCursor"]
             if cursor is None:
                 return
-            # A service that repeats its cursors must not keep the caller here forever. A comparison
-            # with the cursor of page 1, 2, 4, 8, … finds every cycle.
-            if cursor == marked:
+            # A service that repeats its cursors must not keep the caller here forever.
+            if cursor in seen:
                 raise ServerError("the service returned a cursor twice")
-            if number & (number - 1) == 0:
-                marked = cursor
+            seen.add(cursor)
             page = await self.fetch({"cursor": cursor})
 
 

@@ -17,13 +17,19 @@ export const tags = {
   Service: 'Check the service, and get this document. No key is required.',
 };
 
-/** What the OpenAPI document says about a route, besides its path, query, body and statuses. */
+/** What the OpenAPI document says about a route, besides its path, query, body and errors. */
 export type RouteDetail = {
   /** Generated clients use it as the method name. */
   operationId: string;
   tags: (keyof typeof tags)[];
   summary: string;
   description: string;
+  /** The status of a success; the default is 200. */
+  success?: 201 | 202 | 204;
+  /** The status if the operation replaced an existing memory. */
+  replaced?: 200;
+  /** Whether the operation only reads, although its method is not GET. */
+  reads?: true;
   /** Undefined if the response has no body. */
   response?: TSchema;
   /** Whether a 201 or 202 response has the header `Location`. */
@@ -36,8 +42,9 @@ const unchanged = 'If nothing would change, a `complete` memory keeps its versio
 const replaces =
   'Ingesting the same `source` and `externalId` again for the same user replaces the memory, ' +
   `which keeps its id. ${unchanged}`;
-const accepted: Pick<RouteDetail, 'tags' | 'response' | 'location'> = {
+const accepted: Pick<RouteDetail, 'tags' | 'success' | 'response' | 'location'> = {
   tags: ['Ingest'],
+  success: 202,
   response: ingest.Accepted,
   location: true,
 };
@@ -59,6 +66,8 @@ export const details: Record<OperationName | keyof typeof otherRoutes, RouteDeta
       'already has this `source` and `externalId`, its content, metadata, `occurredAt` and ' +
       '`expiresAt` are replaced, and the response is a 200. With `If-Match`, the save is rejected ' +
       `unless there is such a memory, at that version. ${unchanged}`,
+    success: 201,
+    replaced: 200,
     response: memory.SavedMemory,
     location: true,
     etag: true,
@@ -110,6 +119,7 @@ export const details: Record<OperationName | keyof typeof otherRoutes, RouteDeta
     description:
       'When this returns, the memory is gone from lists, search and the queue. With `If-Match`, ' +
       'the delete is rejected unless the memory is still at that version.',
+    success: 204,
   },
   deleteAll: {
     operationId: 'deleteMemories',
@@ -134,6 +144,7 @@ export const details: Record<OperationName | keyof typeof otherRoutes, RouteDeta
     description:
       'Returns the statuses in the requested order, and lists unknown ids in `notFound`. ' +
       'The request changes nothing.',
+    reads: true,
     response: IngestStatuses,
   },
   'ingest.support': {
@@ -170,6 +181,7 @@ export const details: Record<OperationName | keyof typeof otherRoutes, RouteDeta
       'Each item is accepted or rejected on its own: check `failedCount`. The valid items and the ' +
       'response are committed together, under one Idempotency-Key. If `items` does not have 1 to ' +
       '1,000 entries, the response is a 400 and nothing changes.',
+    success: 202,
     response: ingest.BatchAccepted,
   },
   export: {

@@ -1,5 +1,5 @@
 import { errorTable } from '../../../sdk/contract/errors.ts';
-import { headers, validators } from '../../../sdk/contract/headers.ts';
+import * as headers from '../../../sdk/contract/headers.ts';
 import { limits } from '../../../sdk/contract/limits.ts';
 import { MemoryId } from '../../../sdk/contract/memory.ts';
 import { idempotencyKeyPattern } from '../idempotency.ts';
@@ -129,7 +129,7 @@ function sharedParameters({ refer }: Components): JsonObject {
       schema: { type: 'string', pattern: '^(?:\\*|(?:W/)?"[1-9][0-9]{0,14}")$' },
     },
     IfNoneMatch: {
-      name: validators.ifNoneMatch,
+      name: headers.ifNoneMatch,
       in: 'header',
       description:
         'The `ETag` of the version you have. The response is a 304 if that version is current.',

@@ -1,4 +1,4 @@
-import { headers, validators } from '../../../sdk/contract/headers.ts';
+import * as headers from '../../../sdk/contract/headers.ts';
 import type { JsonObject } from './components.ts';
 
 export const exampleRequestId = 'req_5f0c3a9e7d2b4c1f8e6a0b9d8c7f6e5d';
@@ -34,7 +34,7 @@ export const responseHeaders = {
     schema: { type: 'integer', minimum: 1 },
     example: 12,
   },
-  [validators.etag]: {
+  [headers.etag]: {
     description:
       "The memory's `version`. Absent if the request is repeated after the memory has been deleted.",
     schema: text,

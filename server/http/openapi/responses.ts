@@ -1,6 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import { type ErrorCode, errorTable } from '../../../sdk/contract/errors.ts';
-import { headers, validators } from '../../../sdk/contract/headers.ts';
+import * as headers from '../../../sdk/contract/headers.ts';
 import { DeletedSince } from '../../../sdk/contract/memory.ts';
 import { OpenEnum } from '../../../sdk/contract/text.ts';
 import type { Components, JsonObject } from './components.ts';
@@ -32,7 +32,7 @@ export function responsesOf(operation: DocumentedRoute, { refer }: Components): 
   const names: HeaderName[] = [headers.requestId];
   if (needsKey(operation)) names.push(headers.rateLimitPolicy, headers.rateLimit);
   if (isWrite(operation)) names.push(headers.idempotencyStatus);
-  if (etag) names.push(validators.etag);
+  if (etag) names.push(headers.etag);
   // A deletion cuts down the stored response, because it holds data of a memory.
   const replay = savesMemory(operation) || location ? DeletedSince : undefined;
   const schemas = [response, replay].filter((schema) => schema !== undefined);

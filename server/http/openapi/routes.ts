@@ -1,17 +1,16 @@
 import type { TObject, TSchema } from '@sinclair/typebox';
 import type { AnyElysia } from 'elysia';
-import { type Operation, operations } from '../../../sdk/contract/operations.ts';
+import { operations } from '../../../sdk/contract/operations.ts';
 import type { RequestSchema } from '../schema.ts';
 import { details, otherRoutes, type RouteDetail } from './details.ts';
 
 /** A route that the OpenAPI document describes. The others serve pages, metrics and MCP. */
-export type DocumentedRoute = RouteDetail &
-  Partial<Pick<Operation, 'success' | 'replaced' | 'reads'>> & {
-    method: string;
-    path: string;
-    query: TObject | undefined;
-    request: TSchema | undefined;
-  };
+export type DocumentedRoute = RouteDetail & {
+  method: string;
+  path: string;
+  query: TObject | undefined;
+  request: TSchema | undefined;
+};
 
 /** Returns the documented routes of an app, in the order in which they were added. */
 export function documentedRoutes({ routes }: AnyElysia): DocumentedRoute[] {
