@@ -22,6 +22,7 @@ export function startTasks(options: {
     module: 'server/tasks/worker-thread.ts',
     data,
     transfer,
+    yields: true,
     onNotice(notice) {
       if (notice === 'moved') movedAt = performance.now();
     },
