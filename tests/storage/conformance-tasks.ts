@@ -170,18 +170,6 @@ export function testTasks(): void {
     expect(await claimOne(opened.storage)).toMatchObject({ memoryId: id, attempt: 1 });
   });
 
-  test('an update of a pending or failed memory completes it', async () => {
-    for (const before of ['pending', 'failed']) {
-      const id = await project.acceptOne();
-      if (before === 'failed') await fail(await claimOne(opened.storage), null);
-      await project.update(id, { content: 'newer' }, { at: 5_000 });
-      const settled = { status: 'complete', errorMessage: null, chunksTotal: 1 };
-      expect(await project.status(id)).toMatchObject({ ...settled, chunksComplete: 1 });
-      expect(await claim(opened.storage, { now: 9_000_000 })).toEqual([]);
-      expect((await opened.storage.taskQueueState()).pending).toBe(0);
-    }
-  });
-
   test('the queue state counts waiting and running tasks', async () => {
     const empty = { pending: 0, running: 0, oldestAcceptedAt: null };
     expect(await opened.storage.taskQueueState()).toMatchObject(empty);

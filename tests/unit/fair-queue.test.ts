@@ -20,27 +20,12 @@ test('owners take turns, and the items of each leave in arrival order', () => {
   expect(drain(queue)).toEqual(['a', 'x', 'y', 'b', 'z', 'c']);
 });
 
-test('an owner that was served less goes first', () => {
-  const queue = filled([1, 'a'], [1, 'b'], [2, 'x']);
-  expect(queue.dequeue()).toBe('a');
-  queue.push(3, 'y');
-  expect(drain(queue)).toEqual(['x', 'y', 'b']);
-});
-
 test('an item takes as many turns of its owner as it costs', () => {
   const queue = new FairQueue<string>();
   for (const item of ['batch 1', 'batch 2']) queue.push(1, item, 3);
   expect(queue.dequeue()).toBe('batch 1');
   for (const item of ['a', 'b', 'c', 'd']) queue.push(2, item);
   expect(drain(queue)).toEqual(['a', 'b', 'c', 'batch 2', 'd']);
-});
-
-test('an idle owner accumulates no turns', () => {
-  const queue = filled([1, 'a'], [1, 'b'], [1, 'c'], [1, 'd']);
-  expect([queue.dequeue(), queue.dequeue()]).toEqual(['a', 'b']);
-  queue.push(2, 'x');
-  queue.push(2, 'y');
-  expect(drain(queue)).toEqual(['x', 'c', 'y', 'd']);
 });
 
 test('an owner gets no credit for the time since its last item', () => {
