@@ -1,9 +1,15 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { FilterFields, FoundMemory, Memory, SearchAnswer } from '../../sdk/index.ts';
+import type {
+  FilterFields,
+  FoundMemory,
+  Memory,
+  MemoryClient,
+  SearchAnswer,
+} from '../../sdk/index.ts';
 import { Filters, filtersOf } from './filters.tsx';
 import { countText, excerptOf } from './format.ts';
-import { useLoaded, usePages } from './loading.ts';
-import { Empty, Form, Input, Listing, Name, Screen, Status, Time } from './parts.tsx';
+import { useAction, useLoaded, usePages } from './loading.ts';
+import { Empty, Failure, Form, Input, Listing, Name, Screen, Status, Time } from './parts.tsx';
 import { hrefTo, replaceQuery, route } from './router.ts';
 import type { Session } from './session.ts';
 
@@ -15,9 +21,18 @@ export function Memories({ session, userId }: UserProps) {
   const settled = useSettled(query);
   const { text = '' } = settled;
   const Shown = text.trim() === '' ? Newest : Found;
-  const aside = !session.key.readOnly && <a href={hrefTo(['add'], { user: userId })}>Add</a>;
+  const download = useAction(() => exportAll(session.client, userId));
+  const aside = (
+    <div class="buttons">
+      <button type="button" disabled={download.isRunning} onClick={download.run}>
+        Export
+      </button>
+      {!session.key.readOnly && <a href={hrefTo(['add'], { user: userId })}>Add</a>}
+    </div>
+  );
   return (
     <Screen title={userId} aside={aside}>
+      <Failure error={download.error} />
       <search>
         <Form class="tools">
           <Input
@@ -34,6 +49,17 @@ export function Memories({ session, userId }: UserProps) {
       <Shown session={session} userId={userId} text={text} filters={filtersOf(settled)} />
     </Screen>
   );
+}
+
+/** Downloads all memories of a user as JSON Lines, as `memory export` prints them. */
+async function exportAll(client: MemoryClient, userId: string): Promise<void> {
+  const lines: string[] = [];
+  for await (const memory of client.export({ userId })) lines.push(`${JSON.stringify(memory)}\n`);
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob(lines));
+  link.download = `${userId}.jsonl`;
+  link.click();
+  URL.revokeObjectURL(link.href);
 }
 
 /** Follows the query with a short delay, so that not every letter is a request. */

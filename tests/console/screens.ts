@@ -178,6 +178,19 @@ describe('Memories of a user', () => {
     await page.getByText('The 20 best matches in').waitFor();
   });
 
+  inBrowser('are exported as JSON Lines', async () => {
+    await server.client.save({ userId: 'taker/away', content: 'Likes tea' });
+    const { page } = await openScreen('#/users/taker%2Faway');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('taker_away.jsonl');
+    const lines = (await Bun.file(await download.path()).text()).trimEnd().split('\n');
+    const exported = await Array.fromAsync(server.client.export({ userId: 'taker/away' }));
+    expect(lines.map((line) => JSON.parse(line))).toEqual(exported);
+  });
+
   inBrowser('names a document by its title, or else by its external id', async () => {
     const record = { ...importable('named'), type: 'document', content: 'Opens at nine' } as const;
     const items = [
