@@ -54,7 +54,7 @@ function aboutWork(
     queue.advice = 'check that a server is running, then check its log and GET /health';
   }
   if (failed === 0) return [queue];
-  const advice = '"memory status <id>" shows the reason; to retry, ingest the record again';
+  const advice = '"memory tasks --status failed" shows why; to retry, ingest the records again';
   return [queue, { name: 'failed records', level: 'warning', found: String(failed), advice }];
 }
 
