@@ -10,15 +10,15 @@ from .pages import AsyncPages, Pages
 from .request import VERSION as __version__
 from .types import (
     Accepted, ApiKey, BatchAccepted, FoundMemory, Health, Imported, IngestStatus, IngestStatuses,
-    MemoryItem, MemoryPage, Response, SavedMemory, SearchResults, Stats, Task, TaskPage, User,
-    UserPage,
+    MemoryItem, MemoryPage, MemoryStatus, MemoryType, Response, SavedMemory, SearchResults, Stats,
+    Task, TaskPage, User, UserPage,
 )
 
 __all__ = [
     "Accepted", "ApiKey", "AsyncMemory", "AsyncPages", "AuthenticationError", "BatchAccepted",
     "FoundMemory", "Health", "Imported", "IngestFailedError", "IngestStatus", "IngestStatuses",
     "InvalidRequestError", "Memory", "MemoryItem", "MemoryPage", "MemoryServiceError",
-    "NotFoundError", "Pages", "PayloadTooLargeError", "PermissionDeniedError",
+    "MemoryStatus", "MemoryType", "NotFoundError", "Pages", "PayloadTooLargeError", "PermissionDeniedError",
     "PreconditionFailedError", "RateLimitError", "Response", "SavedMemory", "SearchResults",
     "ServerError", "ServiceConnectionError", "ServiceTimeoutError", "Stats", "Task", "TaskPage",
     "User", "UserPage", "WaitTimeoutError", "__version__",

@@ -21,7 +21,7 @@ from .types import (
 class Methods(Client):
     @method
     def save(self, *, content: str, **fields: Unpack[SaveFields]) -> Answer[SavedMemory]:
-        """Saves text for a user. Optional: ``metadata``, ``source``, ``external_id``,
+        """Saves text for a user, ``user_id``. Optional: ``metadata``, ``source``, ``external_id``,
         ``occurred_at`` and ``expires_at``. The memory is ``complete`` immediately.
 
         A memory of the user with the same ``source`` and ``external_id`` is replaced and keeps its
@@ -32,13 +32,14 @@ class Methods(Client):
 
     @paged
     def list(self, **query: Unpack[ListQuery]) -> AsyncPages[MemoryPage, MemoryItem]:
-        """Lists a user's memories, newest first, ``limit`` (20) a page. Iterate for all pages. The
-        filters are those of ``Filters``: ``type``, ``source``, ``metadata``, ``from_``, ``to``, …"""
+        """Lists the memories of ``user_id``, newest first, ``limit`` (20) a page. Iterate for all
+        pages. The filters are ``type``, ``status``, ``source``, ``external_id``, ``metadata``,
+        ``from_`` and ``to``."""
         return self._pages("GET /v1/memories", "nextCursor", query)
 
     @method
     def search(self, *, query: str, **filters: Unpack[SearchFilters]) -> Answer[SearchResults]:
-        """Searches a user's memories, best first, at most ``limit`` (10), with the filters of
+        """Searches the memories of ``user_id``, best first, at most ``limit`` (10), with the filters of
         ``list``. The query has no operators; memories that contain a phrase in double quotes rank
         higher. Memories are found by words and by meaning; ``mode`` restricts the search to one."""
         return self._call("GET /v1/memories/search", "items", filters, query=query)

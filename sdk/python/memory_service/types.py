@@ -159,10 +159,10 @@ class MemoryItem(TypedDict):
     userId: str
     content: str
     metadata: dict[str, Any]
-    type: str
+    type: MemoryType
     source: str | None
     externalId: str | None
-    status: str
+    status: MemoryStatus
     version: int
     occurredAt: str | None
     expiresAt: str | None
@@ -189,7 +189,7 @@ class ScoreParts(TypedDict):
 
 class FoundMemory(MemoryItem):
     score: float
-    matchedBy: str  # "words", "meaning" or "both"
+    matchedBy: Literal["words", "meaning", "both"]
     snippet: str
     highlights: list[Highlight]  # for each, snippet[start:end] matched
     parts: NotRequired[ScoreParts]  # with explain=True
@@ -197,12 +197,12 @@ class FoundMemory(MemoryItem):
 
 class SearchResults(TypedDict):
     items: list[FoundMemory]
-    meaning: str  # "used", "partial", "off" or "unavailable"
+    meaning: Literal["used", "partial", "off", "unavailable"]
 
 
 class Accepted(TypedDict):
     memoryId: str
-    status: str
+    status: MemoryStatus
     source: str | None
     externalId: str | None
     deleted: NotRequired[bool]
@@ -210,7 +210,7 @@ class Accepted(TypedDict):
 
 class IngestStatus(TypedDict):
     memoryId: str
-    status: str
+    status: MemoryStatus
     chunksComplete: int
     chunksTotal: int
     attempts: int
@@ -232,7 +232,7 @@ Embeddings = TypedDict("Embeddings", {"model": str | None, "pending": int})
 
 
 class Health(TypedDict):
-    status: str
+    status: Literal["ok", "failing"]
     version: str
     storage: str
     pending: int
@@ -241,7 +241,7 @@ class Health(TypedDict):
     message: NotRequired[str]
 
 
-AcceptedItem = TypedDict("AcceptedItem", {"index": int, "memoryId": str, "status": str})
+AcceptedItem = TypedDict("AcceptedItem", {"index": int, "memoryId": str, "status": MemoryStatus})
 FailedItem = TypedDict("FailedItem", {"index": int, "error": str, "message": str})
 
 

@@ -7,8 +7,8 @@ from typing import Any
 from typing_extensions import assert_type
 
 from memory_service import (
-    AsyncMemory, BatchAccepted, Memory, MemoryItem, MemoryPage, Pages, SavedMemory, SearchResults,
-    User,
+    AsyncMemory, BatchAccepted, Memory, MemoryItem, MemoryPage, MemoryStatus, Pages, SavedMemory,
+    SearchResults, User,
 )
 
 
@@ -20,6 +20,7 @@ def sync(memory: Memory) -> None:
     assert_type([one for one in memory.users()], list[User])
     assert_type(memory.update("mem_1", expires_at=None, if_version=1)["version"], int)
     memory.delete("mem_1")
+    assert_type(memory.status("mem_1")["status"], MemoryStatus)
     assert_type(memory.ingest.batch([{"type": "event"}]), BatchAccepted)
     memory.import_(memory.export()["items"])
 
@@ -36,6 +37,7 @@ def mistakes(memory: Memory, untyped: dict[str, Any]) -> None:
     memory.save(content="x", usr_id="u")  # type: ignore[call-arg]
     memory.save("x")  # type: ignore[call-arg]
     memory.search(query="x", mode="exact")  # type: ignore[arg-type]
+    memory.get("mem_1")["status"] == "completed"  # type: ignore[comparison-overlap]
     memory.list(user_id=None)  # type: ignore[arg-type]
     memory.get("mem_1", timeout="5")  # type: ignore[arg-type]
     Memory(baseURL="http://host")  # type: ignore[call-arg]
