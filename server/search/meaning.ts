@@ -99,27 +99,54 @@ function wordScale({ words, phrases, rarity }: ChunkScores): number {
   return best === 0 ? 0 : 1 / best;
 }
 
-/** Returns the cosine of the question with each chunk; NaN for a chunk without a vector. */
+/**
+ * Returns the cosine of the question with each chunk; NaN for a chunk without a vector. The rest of
+ * a reply has that of its first chunk. In a chat, what a message is about often stands in the one
+ * before: a reply is raised towards the message that it answers, and a user's message, such as "I
+ * chose the second one", towards the reply before it and the message that this answers.
+ */
 function cosinesOf(
-  { flags }: Timeline,
+  timeline: Timeline,
   rows: Int32Array,
   { vector, table, scan }: Meaning,
   weights: SearchWeights,
 ): Float64Array {
+  const { flags, memories } = timeline;
   const products = scan.dotProducts(vector, table.blocks);
   const cosines = new Float64Array(rows.length);
   const length = Math.sqrt(1 + weights.previousMeaning ** 2);
   let before = Number.NaN;
   let asked = Number.NaN;
+  let answer = Number.NaN;
   for (let rank = 0; rank < rows.length; rank += 1) {
-    const own = products[rows[rank] ?? -1] ?? Number.NaN;
     const flag = flags[rank] ?? 0;
-    const areTurns = flag & (flags[rank - 1] ?? 0) & isTurn;
-    const isAlone = areTurns === 0 || Number.isNaN(before);
-    cosines[rank] = isAlone ? own : (own + weights.previousMeaning * before) / length;
-    if ((flag & isReply) === 0) asked = (flag & isMessage) === 0 ? Number.NaN : own;
-    else if (asked > own) cosines[rank] = own + weights.askedMeaning * (asked - own);
+    const last = flags[rank - 1] ?? 0;
+    let own = products[rows[rank] ?? -1] ?? Number.NaN;
+    if ((flag & isReply) !== 0) {
+      const isRest = (last & isReply) !== 0 && memories[rank] === memories[rank - 1];
+      if (isRest && Number.isNaN(own)) own = answer;
+      answer = own;
+      cosines[rank] = raised(own, asked, weights.askedMeaning);
+    } else if ((flag & isMessage) !== 0 && (last & isReply) !== 0 && isSameChat(timeline, rank)) {
+      cosines[rank] = raised(own, Math.max(asked, answer), weights.exchangeMeaning);
+      asked = own;
+    } else {
+      const isAlone = (flag & last & isTurn) === 0 || Number.isNaN(before);
+      cosines[rank] = isAlone ? own : (own + weights.previousMeaning * before) / length;
+      asked = (flag & isMessage) === 0 ? Number.NaN : own;
+    }
     before = own;
   }
   return cosines;
+}
+
+/** Returns the cosine with a share of the difference, if the other one is greater. */
+function raised(cosine: number, other: number, share: number): number {
+  return other > cosine ? cosine + share * (other - cosine) : cosine;
+}
+
+/** Returns whether a chunk is of the same memory, or of the same known day, as the one before. */
+function isSameChat({ memories, days }: Timeline, rank: number): boolean {
+  const day = days[rank] ?? 0;
+  return memories[rank] === memories[rank - 1] || (day !== 0 && day === days[rank - 1]);
 }

@@ -54,6 +54,8 @@ export const searchWeights = {
   previousMeaning: 0.3,
   /** The share in a reply's meaning of the message that it answers, if that is nearer. */
   askedMeaning: 0.3,
+  /** The share in a user's message of the reply before it or what that answers, if nearer. */
+  exchangeMeaning: 0.5,
   /**
    * To a query about the present, a newer statement is about the same thing as an older one if
    * their vectors have at least this cosine, and the newer has this share of the older one's score.
