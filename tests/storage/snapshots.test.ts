@@ -203,23 +203,27 @@ describe.each(databases)('%s: a snapshot', (database, open) => {
     expect(await partsOf(userId)).toHaveLength(2);
   });
 
-  test('with vectors loses only the part with a memory that has changed', async () => {
-    for (let part = 0; part < 2; part += 1) await project.import(some(500, { userId }));
+  test('with vectors loses only the parts with memories that have changed', async () => {
+    for (const expiresAt of [5_000, null, 5_000]) {
+      await project.import([...some(499, { userId }), imported({ userId, expiresAt })]);
+    }
     await embedAll(userId);
     await storeAll();
     const stored = await partsOf(userId);
-    expect(stored).toHaveLength(2);
+    expect(stored).toHaveLength(3);
     const [newest] = (await project.page(userId, { limit: 1 })).items;
     await project.import([imported({ userId, createdAt: 1, content: 'walrus' })]);
     await project.update(newest?.id ?? '', { expiresAt: 9e9 });
     const left = await partsOf(userId);
-    expect(left).toHaveLength(1);
+    expect(left).toHaveLength(2);
     expect(stored).toEqual(expect.arrayContaining(left));
     await opened.reopen();
     await search(userId, 'lantern', true);
-    await until(async () => (await partsOf(userId)).length === 2, { what: 'the part' });
+    await until(async () => (await partsOf(userId)).length === 3, { what: 'the part' });
     expect(await partsOf(userId)).toEqual(stored);
     expect(await storedUsers()).toEqual([userId]);
+    await opened.storage.maintain({ now: 5_000, elapsedMs: 0 });
+    expect(await partsOf(userId)).toEqual(stored.slice(1, 2));
   });
 
   test('with vectors of another model is not used, and replaced', async () => {
