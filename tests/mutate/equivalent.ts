@@ -22,7 +22,7 @@ const tuned =
   /(?:Ms|Seconds|Bytes|KiB|Units|Rows|AtOnce|Per(?:Batch|Part|Run)|Share|Pages|Weights)$|^maxCached|^pauseFactor$/;
 const measured = /(?:Ms|Seconds|Units|Share|Pages)$/;
 const scheduling = /^(?:await )?(?:yieldToEventLoop|Bun\.gc)\(/;
-const freeing = /^(?:Bun\.gc|Bun\.sleep|\w+\??\.close)\(/;
+const freeing = /^(?:Bun\.gc|Bun\.sleep(?:Sync)?|\w+\??\.close)\(/;
 
 /**
  * A time, a size or a share at the top level of a module affects only timing and cost, and so does

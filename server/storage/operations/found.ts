@@ -62,6 +62,7 @@ const foundMemories = overIds(
     CROSS JOIN ${memoriesWithTasks}
     WHERE m.project_id = CAST($1 AS bigint) AND m.user_id = CAST($2 AS text)
       AND m.id = found.column1 AND ${notExpired('$3')}`,
+  // mutate-ignore constant: affects only speed
   [16, limits.pageItems, maxAtOnce],
 );
 
@@ -92,6 +93,7 @@ async function addContents(
 ): Promise<void> {
   for (let start = 0; start < found.length; start += largeAtOnce) {
     const read = found.slice(start, start + largeAtOnce).map(async ({ memory, row }) => {
+      // mutate-ignore operand: affects only speed
       const content = row.content ?? (await readContent(tx, projectId, userId, row.id));
       return { memory, row: { ...row, content } };
     });

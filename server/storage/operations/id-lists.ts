@@ -1,5 +1,5 @@
 /** The sizes of lists in a statement that runs on many machines, and costs much on each of them. */
-export const longLists = [64, 500];
+export const longLists = [64, 500]; // mutate-ignore constant: affects only speed
 
 /**
  * Creates statements about many memories, which take a database less time than one for each, and
@@ -10,7 +10,7 @@ export const longLists = [64, 500];
 export function overIds(
   first: number,
   write: (placeholders: string) => string,
-  sizes: readonly number[] = [64],
+  sizes: readonly number[] = [64], // mutate-ignore constant: affects only speed
 ): (ids: readonly string[]) => { text: string; ids: string[] }[] {
   // mutate-ignore constant: affects only speed
   const forms = [1, ...sizes].map((size) => ({ size, text: write(placeholders(first, size)) }));

@@ -16,7 +16,7 @@ export type CarriedOver = Pick<
  * Added to the highest known version, because memories deleted since the backup, or all memories of
  * a replaced database that cannot be read, may have had higher versions.
  */
-const versionMargin = 1_000_000;
+const versionMargin = 1_000_000; // mutate-ignore constant: far above any number of versions
 
 export async function carryOver(
   copy: Database,
