@@ -55,6 +55,16 @@ test.concurrent('a process continues after it was suspended, and is killed if it
   expect(child.log()).toContain('the HTTP thread does not respond; the service is exiting');
 });
 
+/** Makes a program's log a full pipe that nobody reads. */
+const fillLog = `exec 2> >(trap '' USR2; exec sleep 60); head -c 65536 /dev/zero >&2; exec "$@"`;
+const withFullLog = ['bash', '-c', fillLog, 'bash'];
+
+test.concurrent('a process whose HTTP thread hangs is killed, even if nobody reads its log', async () => {
+  await using running = await start({ hungAfterMs: 2_000, under: withFullLog });
+  running.child.signal('SIGUSR2');
+  expect(await running.child.exited).toBeNull();
+});
+
 test.concurrent.each([
   ['writer', 'exit', 'exited'],
   ['writer', 'block', 'does not respond'],
