@@ -48,8 +48,7 @@ export function createSubnets(entries: readonly string[]) {
 
 export function isSubnet(text: string): boolean {
   const [, address = '', prefix = '0'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
-  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  return Number(prefix) <= bits;
+  return isIP(address) !== 0 && Number(prefix) <= (isIP(address) === 6 ? 128 : 32);
 }
 
 function familyOf(address: string): 'ipv4' | 'ipv6' {
