@@ -7,6 +7,7 @@ function searchOf(url: string): string {
   // mutate-ignore constant: a URL begins with its scheme
   if (begin < 0) return '';
   const end = url.indexOf('#', begin);
+  // mutate-ignore boundary: a fragment begins after the query
   return url.slice(begin + 1, end < 0 ? undefined : end);
 }
 

@@ -14,7 +14,7 @@ export class Activity {
   hasOthers(projectId: number): boolean {
     const since = performance.now() - recentMs;
     for (const [id, at] of this.#lastAt) {
-      if (at >= since) break;
+      if (at >= since) break; // mutate-ignore boundary: no time is equal to the other
       this.#lastAt.delete(id);
     }
     return this.#lastAt.size > (this.#lastAt.has(projectId) ? 1 : 0);

@@ -40,7 +40,7 @@ const maxIndexBytes = 16 * maxBytes; // mutate-ignore constant: affects only cos
  * long, and take too much memory. More memories rarely fit, either, even if they are short.
  */
 const maxTextBytes = 8 * 1024 * 1024;
-const maxMemories = 200_000;
+const maxMemories = 200_000; // mutate-ignore constant: affects only cost
 
 /** No other user's snapshot is taken for this one, and none of another format or change. */
 const ownerOf = ({ format }: CachedIndex, user: User, change: number) => [format, ...user, change];

@@ -37,7 +37,7 @@ import { createCleanup } from './turns.ts';
  */
 
 /** The number of connections for writes. Each open transaction uses one connection. */
-const writeConnections = 4;
+const writeConnections = 4; // mutate-ignore constant: affects only speed
 const connectedWriteConnections = 2; // mutate-ignore constant: affects only speed
 /** How long to wait for a database that is starting, for example after the machine restarted. */
 const defaultStartWithinMs = 10_000;

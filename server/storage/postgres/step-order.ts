@@ -33,6 +33,7 @@ function compare(a: Ordered, b: Ordered): number {
     const other = b.values[index] ?? null;
     if (value === other) continue;
     // mutate-ignore constant: only the sign matters
+    // mutate-ignore boundary: the values differ
     return value === null || (other !== null && value < other) ? -1 : 1;
   }
   return 0;

@@ -28,7 +28,7 @@ type Waiting = QueuedWrite<unknown> & {
 };
 
 /** The maximum number of groups in flight. More groups would be smaller, but not faster. */
-const maxGroups = 2;
+const maxGroups = 2; // mutate-ignore constant: affects only speed
 const maxGroupRows = 128;
 const maxAttempts = 5;
 const maxPauseMs = 20;
