@@ -20,14 +20,17 @@ export async function recordChange(
   changes = 1,
 ): Promise<number> {
   // Both numbers of a new user are random, because a search index of an erased user with the same
-  // id may still be in memory, or on its way to be stored.
+  // id may still be in memory, or on its way to be stored. Their sum is the number of changes, so
+  // that all parameters are values of the new row, and such writes of a group can be joined.
+  const before = randomNumber();
   const row = await tx.one<{ memories: number; change: number }>(
     `INSERT INTO users AS u (project_id, user_id, memories, bytes, last_change, snapshot_change)
      VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (project_id, user_id) DO UPDATE SET memories = u.memories + excluded.memories,
-       bytes = u.bytes + excluded.bytes, last_change = u.last_change + CAST($7 AS bigint)
+       bytes = u.bytes + excluded.bytes,
+       last_change = u.last_change + excluded.last_change + excluded.snapshot_change
      RETURNING memories, last_change AS change`,
-    [projectId, userId, memories, bytes, randomNumber() + changes, -randomNumber(), changes],
+    [projectId, userId, memories, bytes, before + changes, -before],
   );
   if (row === undefined) throw new Error('the user was neither found nor created');
   if (row.memories === 0 && memories < 0) {
