@@ -15,6 +15,7 @@ const table: [code: string, tests: string[]][] = [
   ['server/tasks/', ['unit/', 'tasks/', 'http/ingest', 'http/health']],
   ['server/mcp/', ['mcp/']],
   ['server/http/mcp', ['mcp/', 'http/']],
+  ['server/http/hosts', ['mcp/', 'http/']],
   ['server/http/openapi', ['drift', 'http/openapi']],
   ['server/threads/', ['storage/', 'threads/', 'http/lost-threads']],
   ['server/storage/postgres/citus', ['docs', 'storage/postgres']],
