@@ -229,6 +229,24 @@ describe('the running server', async () => {
     );
   }
 
+  test('returns as documented that the memory of a repeated request has been deleted', async () => {
+    const repeated: string[] = [];
+    for (const operation of documented.filter(({ requestBody }) => requestBody !== undefined)) {
+      const { operationId, method, requestBody } = operation;
+      const [body] = examplesOf(jsonOf(requestBody));
+      const path = await pathOf(operation);
+      const write = () =>
+        send(server, method, path, { body, headers: { 'idempotency-key': path } });
+      const response = await write();
+      const { id, memoryId = id } = Object(await response.json());
+      if (memoryId === undefined) continue;
+      await server.client.delete(memoryId);
+      await expectDocumented(operation, response.status, await write());
+      repeated.push(operationId);
+    }
+    expect(repeated).toHaveLength(6);
+  });
+
   test('returned every documented response except 500 and 503', () => {
     const answers = documented
       .filter(({ security }) => security === undefined)
