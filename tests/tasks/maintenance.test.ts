@@ -13,10 +13,10 @@ afterEach(() => {
 
 type Options = Parameters<typeof startMaintenance>[0];
 
-/** Starts maintenance, and lets it run for this long by a clock that does not wait. */
-function startFor(ms: number, storage: Options['storage'], more: Partial<Options> = {}) {
+/** Starts maintenance with timers that do not wait. */
+function start(storage: Options['storage'], more: Partial<Options> = {}) {
   jest.useFakeTimers();
-  const stop = startMaintenance({
+  return startMaintenance({
     storage,
     authenticator: { flushKeyUsage: async () => {} },
     now: Date.now,
@@ -24,6 +24,11 @@ function startFor(ms: number, storage: Options['storage'], more: Partial<Options
     log: createLogger('silent', () => {}),
     ...more,
   });
+}
+
+/** Starts maintenance, and lets it run for this long. */
+function startFor(ms: number, ...given: Parameters<typeof start>) {
+  const stop = start(...given);
   jest.advanceTimersByTime(ms);
   jest.useRealTimers();
   return stop;
@@ -55,6 +60,28 @@ test('a stop does not wait for the rest of a long cleanup', async () => {
   const stop = startFor(30_000, { ...opened.storage, maintain });
   await until(() => runs > 1, { what: 'the cleanup' });
   await stop();
+});
+
+test('many search indexes that are to be stored do not keep expired memories from their end', async () => {
+  await using opened = await openInFolder();
+  let runs = 0;
+  let clockMs = 0;
+  const storage = {
+    ...opened.storage,
+    async maintain() {
+      runs += 1;
+      return { expiredMemories: 0, expiredKeys: 0, more: false };
+    },
+    nextUnstored: async () => ({ projectId: 1, userId: 'another' }),
+    async storeSnapshotOf() {},
+  };
+  const stop = start(storage, { clock: () => clockMs });
+  for (; clockMs < 300_000; clockMs += 30_000) {
+    jest.advanceTimersByTime(30_000);
+    for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
+  }
+  await stop();
+  expect(runs).toBeGreaterThan(2);
 });
 
 test('a user whose search index takes too long to build does not keep others from theirs', async () => {
