@@ -159,6 +159,16 @@ export function testVectors(): void {
     expect(await missing()).toEqual(none);
   });
 
+  test('a memory that was deleted while its text was embedded leaves no vectors', async () => {
+    await useModel();
+    await project.import(['mem_1', 'mem_2'].map((id) => imported({ id })));
+    const found = await work();
+    await project.remove('mem_1');
+    expect(await store(found)).toBe(true);
+    const stored = `SELECT memory_id FROM vectors WHERE project_id = ${project.id}`;
+    expect(await rowsOf(opened.url, stored)).toEqual([{ memory_id: 'mem_2' }]);
+  });
+
   test('another model does not use the vectors of the first', async () => {
     const first = await useModel();
     await project.save(memory({ id: 'mem_1' }));

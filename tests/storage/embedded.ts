@@ -1,6 +1,6 @@
 import { packVector } from '../../server/embeddings/vector.ts';
 import type { SearchMeaning } from '../../server/storage/types/vectors.ts';
-import { createRandom } from '../support/random.ts';
+import { createRandom, type Random } from '../support/random.ts';
 import type { Opened } from './fixtures.ts';
 
 /* A model for tests, whose vectors of texts that begin with the same word are similar. */
@@ -8,8 +8,13 @@ import type { Opened } from './fixtures.ts';
 const words =
   'lantern harbour kettle walrus zeppelin garden winter coffee doctor invoice refund delivery ' +
   'running runs ran city cities São Zürich naïve 東京 метро tickets ticket dark mode ana: ben:';
-/** Words for random texts. */
-export const vocabulary = words.split(' ');
+const vocabulary = words.split(' ');
+
+/** Returns a random text of so many words. */
+export function textOf(random: Random, count: number): string {
+  const chosen = Array.from({ length: count }, () => random.pick(vocabulary));
+  return chosen.join(random.pick([' ', ', ', '\n']));
+}
 
 const seed = 20_261_122;
 const dims = 64;

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { createRandom } from '../support/random.ts';
 import { openBoth } from './databases.ts';
-import { embed, meaningOf, useModel, vocabulary } from './embedded.ts';
+import { embed, meaningOf, textOf, useModel } from './embedded.ts';
 import { claim, complete, imported, type Opened, type Project, record } from './fixtures.ts';
 
 /*
@@ -30,10 +30,7 @@ async function inBoth(work: (project: Project, opened: Opened) => Promise<unknow
 
 test('searches of both backends are equal, even after changes', async () => {
   const random = createRandom(seed);
-  const text = (count: number) =>
-    Array.from({ length: count }, () => random.pick(vocabulary)).join(
-      random.pick([' ', ', ', '\n']),
-    );
+  const text = (count: number) => textOf(random, count);
   const given = Array.from({ length: memories }, (_, n) =>
     imported({
       userId: random.pick(['ada', 'ben']),
