@@ -21,10 +21,20 @@ const words =
   /\d{1,3}(?:,\d{3})+(?!\d)|[\p{L}\p{N}\p{M}][\p{L}\p{N}\p{M}\u00ad\u200d]*(?:['’][\p{L}\p{M}]+)*|\p{RI}{2}|\p{Extended_Pictographic}(?:[\ufe0f\u{1f3fb}-\u{1f3ff}]|\u200d\p{Extended_Pictographic})*/gu;
 
 /**
- * Returns the part of the text that matches most of the query, on one line and with an ellipsis at
- * each cut, and the positions of the matched words in it.
+ * Returns the part of a chunk that matches most of the query, on one line and with an ellipsis at
+ * each cut, and the positions of the matched words in it. A chunk that is shorter than a snippet is
+ * shown with the text after it: what follows a question is often its answer.
  */
-export function snippet(text: string, { matcher, rarity }: Pick<Ranked, 'matcher' | 'rarity'>) {
+export function snippet(
+  content: string,
+  { matcher, rarity }: Pick<Ranked, 'matcher' | 'rarity'>,
+  chunk = { start: 0, length: content.length },
+) {
+  const chunkEnd = chunk.start + chunk.length;
+  const shownEnd = Math.min(content.length, chunk.start + snippetLength);
+  const textEnd = chunkEnd < shownEnd ? wordEndBefore(content, shownEnd, chunkEnd) : chunkEnd;
+  const text = content.slice(chunk.start, textEnd);
+  const isCut = chunkEnd < textEnd && textEnd < content.length;
   const spans = findSpans(text, matcher);
   const { start, end } = cutWindow(text, spans, rarity);
   const highlights: Highlight[] = [];
@@ -44,7 +54,8 @@ export function snippet(text: string, { matcher, rarity }: Pick<Ranked, 'matcher
     at = span.end;
   }
   append(singleSpaced(text.slice(at, end), shown));
-  return { snippet: end < text.length ? `${shown}…` : shown.trimEnd(), highlights };
+  const isWhole = end === text.length && !isCut;
+  return { snippet: isWhole ? shown.trimEnd() : `${shown}…`, highlights };
 }
 
 /** Replaces each run of whitespace with a space, and drops it at the beginning of the snippet. */

@@ -29,12 +29,15 @@ export function createSearchResults(
     },
     /** Adds the next best memory, which matches the filter. */
     add(ranked: RankedMemory, memory: StoredMemory): void {
-      const { start, length, score, parts } = ranked;
-      const chunk = memory.content.slice(start, start + length);
+      const { score, parts } = ranked;
       const content = range === undefined ? memory.content : partOf(memory.content, range);
       units += content.length;
       if (found.length > 0 && units > maxTextUnits) throw tooMuchText(found.length);
-      const match = { score, matchedBy: matchedBy(ranked), ...snippet(chunk, results) };
+      const match = {
+        score,
+        matchedBy: matchedBy(ranked),
+        ...snippet(memory.content, results, ranked),
+      };
       const shown = { memory: { ...memory, content }, ...match };
       found.push(explain ? { ...shown, parts } : shown);
     },

@@ -40,6 +40,23 @@ test('a document is found by its title, and by its last words', async () => {
   expect(byEnd.items.map(marked)[0]).toContain('«walrus»');
 });
 
+test.each([
+  ['the whole rest', 'Blot it with cold water. Do not rub.', ''],
+  ['its first words', `Blot it with cold water.${' Do not rub it.'.repeat(30)}`, '…'],
+])('a question in a chat is shown with %s of the reply', async (userId, reply, end) => {
+  const messages = [
+    { role: 'user', content: 'How does 𝒽oney get out of a jumper?' },
+    { role: 'assistant', content: reply },
+  ];
+  const { memoryId } = await server.client.ingest.chat({ userId, messages });
+  await server.client.waitUntilComplete(memoryId);
+  const { items } = await search('jumper', { userId });
+  const [found] = items.map(marked);
+  expect(found).toStartWith('user: How does 𝒽oney get out of a «jumper»? assistant: Blot it with');
+  expect(found).toMatch(end === '' ? /Do not rub\.$/ : / (?:Do|not|rub|it\.)…$/);
+  expect(items[0]?.snippet.length).toBeLessThanOrEqual(221);
+});
+
 // Ordered together, the marks of such a document would take half a minute.
 test.each(['\u0f71\u0f72\u0f74', '\u0323ﾞ'])(
   'a document with any number of the marks %j on a letter is found',
