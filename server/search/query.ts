@@ -2,7 +2,7 @@ import type { DayRange } from './calendar.ts';
 import { datesIn } from './dates.ts';
 import { normalizeWords } from './normalize.ts';
 import { isUnspaced, ngramLength } from './scripts.ts';
-import { asksPast, asksPresent, asksState, asksYou, stopWords } from './words.ts';
+import { asksForAnything, asksPast, asksPresent, asksState, asksYou, stopWords } from './words.ts';
 
 /** A search term: a normalized word, or an n-gram of a script without spaces. */
 type Term = { text: string; isNgram: boolean };
@@ -16,7 +16,7 @@ export type Query = {
   /** The index of the last word if it may be unfinished, else -1. */
   prefix: number;
   dates: DayRange[];
-  /** Whether the query asks for nothing but these days: "yesterday", "what happened in May?" */
+  /** Whether it asks for nothing but these days: "yesterday", "what did we talk about in May?" */
   isDateAlone: boolean;
   /** Whether it asks for the words of an assistant: "what did you recommend?" */
   asksAssistant: boolean;
@@ -51,7 +51,7 @@ export function parseQuery(text: string, nowMs?: number): Query {
 }
 
 function isFiller({ text }: Token): boolean {
-  return stopWords.has(text) || /^happen(?:s|ed|ing)?$/.test(text);
+  return stopWords.has(text) || asksForAnything.test(text);
 }
 
 /** `quoted` contains the tokens of quotations and codes, which keep their stop words. */

@@ -88,7 +88,7 @@ function perDay(
 
 /** Multiplies the scores of everything but replies. */
 export function scaleOthers(
-  { words, phrases, meaning }: ChunkScores,
+  { words, phrases, days, meaning }: ChunkScores,
   { flags }: Timeline,
   factor: number,
 ): void {
@@ -96,6 +96,7 @@ export function scaleOthers(
     if (((flags[rank] ?? 0) & isReply) !== 0) continue;
     words[rank] = factor * (words[rank] ?? 0);
     phrases[rank] = factor * (phrases[rank] ?? 0);
+    if (days !== null) days[rank] = factor * (days[rank] ?? 0);
     if (meaning !== null) meaning.scores[rank] = factor * (meaning.scores[rank] ?? 0);
   }
 }

@@ -27,6 +27,14 @@ export const asksYou = new RegExp(
   'i',
 );
 
+const speaks = 'talk|ask|discuss|chat|suggest|recommend|advise|propose|explain|want|happen';
+const subjects = 'tip|topic|subject|suggestion|recommendation|conversation|question';
+
+/** A word of "what happened?", "which topics did we discuss?" or "what did you recommend?" */
+export const asksForAnything = new RegExp(
+  `^(?:(?:${speaks})(?:e?d|ted|t?ing|e?s)?|spoken?|speak(?:s|ing)?|know|gave|advice|(?:${subjects})s?)$`,
+);
+
 /** "Which car does she drive now?" */
 export const asksPresent =
   /\b(?:now|nowadays|current(?:ly)?|latest|newest|most recent|still|any ?more|these days|at the moment|at present)\b/i;

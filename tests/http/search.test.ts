@@ -57,6 +57,24 @@ test.each([
   expect(items[0]?.snippet.length).toBeLessThanOrEqual(221);
 });
 
+test('the messages of a day are found, and first the replies if they are asked for', async () => {
+  const userId = 'days';
+  for (const [at, role, content] of [
+    ['2026-05-08T10:00:00Z', 'assistant', 'Rye, because it carries more yeast.'],
+    ['2026-05-08T10:01:00Z', 'user', 'And for a cake?'],
+    ['2026-06-20T10:00:00Z', 'assistant', 'Rub it with salt.'],
+  ] as const) {
+    await server.client.save({ userId, content, metadata: { role }, occurredAt: at });
+  }
+  const found = async (query: string) => {
+    const { items } = await search(query, { userId });
+    return items.map(({ content }) => content);
+  };
+  const [reply, message] = ['Rye, because it carries more yeast.', 'And for a cake?'];
+  expect(await found('what did we talk about on 8 May 2026?')).toEqual([message, reply]);
+  expect(await found('what did you recommend on 8 May 2026?')).toEqual([reply, message]);
+});
+
 // Ordered together, the marks of such a document would take half a minute.
 test.each(['\u0f71\u0f72\u0f74', '\u0323ﾞ'])(
   'a document with any number of the marks %j on a letter is found',

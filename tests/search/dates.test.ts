@@ -191,6 +191,8 @@ describe('a date alone', () => {
 
   test.each([
     ...['last week', 'Last week?', 'What happened last week?', 'what did we do last week'],
+    ...['what did we talk about last week?', 'Which topics did I discuss with you last week?'],
+    ...['what did you suggest last week', 'what was our conversation last week about?'],
     'on 2023-09-25, or on 2023-10-01',
   ])('%j finds the memories of these days, newest first', (question) => {
     expect(search(memories, question).map(({ id }) => id)).toEqual(['2', '1']);
