@@ -8,6 +8,8 @@ export type Endpoint = { url: string; model: string; key: string | null };
 const timeoutMs = { question: 1_000, urgent: 1_000, background: 60_000 };
 /** How many texts a request has, beside the probe. Text Embeddings Inference accepts 32 in all. */
 const batch = 31;
+/** The status of a proxy that has waited too long for the endpoint. */
+const gatewayTimeout = 504;
 const maxRetryAfterMs = 10 * 60_000;
 /** The statuses of a rejected request, for example because a text is too long. */
 const rejections = [400, 413, 422];
@@ -23,12 +25,19 @@ let quietUntil = 0;
  * Opens the endpoint. Every request begins with the probe, so that vectors of another model that
  * the endpoint serves under the same name are noticed before they are used.
  */
-export async function openEndpoint(endpoint: Endpoint): Promise<EmbeddingModel> {
-  const [first = []] = await request(endpoint, [probe], 'background');
+export async function openEndpoint(
+  endpoint: Endpoint,
+  withinMs = timeoutMs,
+): Promise<EmbeddingModel> {
+  const ask = (texts: readonly string[], priority: Priority) =>
+    request(endpoint, [probe, ...texts], withinMs[priority]);
+  const [first = []] = await ask([], 'background');
   const expected = unitVector(first);
+  /** How many texts a request has. A slow endpoint cannot embed a whole batch in time. */
+  let atOnce = batch;
 
   async function embedSome(texts: readonly string[], priority: Priority) {
-    const answer = await request(endpoint, [probe, ...texts], priority);
+    const answer = await ask(texts, priority);
     const [found = expected, ...vectors] = answer.map(unitVector);
     const isSameLength = answer.every(({ length }) => length === first.length);
     if (!isSameLength || !isSameVector(found, expected)) {
@@ -70,9 +79,17 @@ export async function openEndpoint(endpoint: Endpoint): Promise<EmbeddingModel> 
     fluency: () => 1,
     async embed(texts, priority) {
       const vectors: (Float32Array | null)[] = [];
-      for (let from = 0; from < texts.length; from += batch) {
-        vectors.push(...(await embedAccepted(texts.slice(from, from + batch), priority)));
+      while (vectors.length < texts.length) {
+        const some = texts.slice(vectors.length, vectors.length + atOnce);
+        try {
+          vectors.push(...(await embedAccepted(some, priority)));
+        } catch (error) {
+          const isLate = error instanceof ModelError && error.isLate;
+          if (!isLate || priority !== 'background' || some.length === 1) throw error;
+          atOnce = Math.ceil(some.length / 2);
+        }
       }
+      if (priority === 'background') atOnce = Math.min(batch, atOnce + 1);
       return vectors;
     },
   };
@@ -81,7 +98,7 @@ export async function openEndpoint(endpoint: Endpoint): Promise<EmbeddingModel> 
 async function request(
   { url, model, key }: Endpoint,
   input: readonly string[],
-  priority: Priority,
+  withinMs: number,
 ): Promise<number[][]> {
   const quietMs = quietUntil - performance.now();
   if (quietMs > 0) {
@@ -92,7 +109,7 @@ async function request(
     ...(key !== null && { authorization: `Bearer ${key}` }),
   };
   const body = JSON.stringify({ model, input, encoding_format: 'float' });
-  const signal = AbortSignal.timeout(timeoutMs[priority]);
+  const signal = AbortSignal.timeout(withinMs);
   try {
     const response = await fetch(`${url}/embeddings`, {
       method: 'POST',
@@ -105,7 +122,9 @@ async function request(
     return vectorsIn(await response.json(), input.length);
   } catch (error) {
     if (error instanceof ModelError) throw error;
-    throw new ModelError(`the embeddings endpoint does not answer: ${reasonOf(error)}`);
+    const isLate = error instanceof Error && error.name === 'TimeoutError';
+    const reason = isLate ? 'timed out' : error instanceof Error ? error.message : 'unknown error';
+    throw new ModelError(`the embeddings endpoint does not answer: ${reason}`, { isLate });
   }
 }
 
@@ -115,7 +134,7 @@ function refused({ status, headers }: Response): ModelError {
   quietUntil = Math.max(quietUntil, performance.now() + retryAfterMs);
   const message = `the embeddings endpoint answered with the status ${status}`;
   const rejection = rejections.includes(status) ? 'clear' : status === unclear ? 'unclear' : null;
-  return new ModelError(message, { retryAfterMs, rejection });
+  return new ModelError(message, { retryAfterMs, rejection, isLate: status === gatewayTimeout });
 }
 
 /** Reads a number of seconds or a date. Returns 0 for anything else. */
@@ -151,9 +170,4 @@ function unitVector(values: readonly number[]): Float32Array {
   const vector = new Float32Array(Math.ceil(values.length / 8) * 8);
   if (length > 0) vector.set(values.map((value) => value / length));
   return vector;
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown error';
-  return error.name === 'TimeoutError' ? 'timed out' : error.message;
 }

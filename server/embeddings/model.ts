@@ -39,10 +39,12 @@ export class ModelError extends Error {
   readonly isOtherModel: boolean = false;
   /** Whether the cause is a text. */
   readonly rejection: 'clear' | 'unclear' | null = null;
+  /** Whether the model took too long. Fewer texts may help. */
+  readonly isLate: boolean = false;
 
   constructor(
     message: string,
-    more: Partial<Pick<ModelError, 'retryAfterMs' | 'isOtherModel' | 'rejection'>> = {},
+    more: Partial<Pick<ModelError, 'retryAfterMs' | 'isOtherModel' | 'rejection' | 'isLate'>> = {},
   ) {
     super(message);
     Object.assign(this, more);

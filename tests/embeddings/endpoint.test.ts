@@ -15,6 +15,26 @@ test('a request has at most 32 texts, because some endpoints accept no more', as
   expect(endpoint.requests.map(({ input }) => input.length)).toEqual([1, 32, 32, 3]);
 });
 
+const tooLate = {
+  'does not answer': () => new Promise<Response>(() => {}),
+  'answers 504': () => new Response(null, { status: 504 }),
+};
+
+test.each(Object.entries(tooLate))(
+  'an endpoint that %s to many texts gets fewer',
+  async (_, late) => {
+    await using endpoint = startEndpoint();
+    endpoint.fault = ({ input }) => (input.length > 6 ? late() : null);
+    const given = { url: endpoint.url, model: 'first', key: null };
+    const model = await openEndpoint(given, { question: 1_000, urgent: 1_000, background: 1_000 });
+    const texts = Array.from({ length: 12 }, (_, at) => `text ${at}`);
+    expect(await model.embed(texts, 'background')).toHaveLength(12);
+    expect(await model.embed(texts, 'background')).toHaveLength(12);
+    const lengths = endpoint.requests.map(({ input }) => input.length);
+    expect(lengths).toEqual([1, 13, 7, 4, 4, 4, 4, 5, 5, 5]);
+  },
+);
+
 const askToWait = 'answers 429 and when to return';
 const names = Object.keys(faults).filter((name) => name !== askToWait);
 
