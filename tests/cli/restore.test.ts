@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { limits } from '../../sdk/contract/limits.ts';
 import { backend } from '../support/backend.ts';
 import { withFolder } from '../support/folder.ts';
 import { send, withServer } from '../support/server.ts';
@@ -106,6 +107,21 @@ describe.skipIf(backend !== 'sqlite')('a restore', async () => {
     const back = await server.client.get(id);
     expect(back).toMatchObject({ content: 'of u' });
     expect(back.version).toBeGreaterThan(later.version);
+  });
+
+  test('keeps versions that an import accepts, whatever another project has imported', async () => {
+    const create = ['keys', 'create', '--name', 'other', '--project', 'other', '--json'];
+    const { key } = JSON.parse((await run(...create)).stdout);
+    const { memoryId, ...saved } = await saveFor('u');
+    const imports = async (item: object, headers = {}) =>
+      (await send(server, 'POST', '/v1/import', { body: { items: [item] }, headers })).json();
+    const highest = { ...saved, version: limits.importedVersion };
+    const authorization = `Bearer ${key}`;
+    expect(await imports(highest, { authorization })).toMatchObject({ imported: 1 });
+    await run('backup', backup);
+    await restore();
+    const restored = await server.client.get(memoryId);
+    expect(await imports({ ...restored, id: 'mem_copy' })).toMatchObject({ imported: 1 });
   });
 
   test('says that nothing could be checked if the replaced database cannot be read', async () => {

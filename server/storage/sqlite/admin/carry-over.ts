@@ -3,7 +3,7 @@ import { eraseUser } from '../../operations/erasure.ts';
 import { createKey, revokeKey } from '../../operations/keys.ts';
 import type { Restored, RevokedKey } from '../../types/admin.ts';
 import { createAlone } from '../transaction.ts';
-import { type KnownKey, maxVersion, type Replaced, readReplaced } from './replaced.ts';
+import { type KnownKey, maxVersions, type Replaced, readReplaced } from './replaced.ts';
 
 /* What a restore must not undo. The copy of the backup is changed before it is put in place. */
 
@@ -23,7 +23,7 @@ export async function carryOver(
   path: string,
   { now, eraseAgain }: { now: number; eraseAgain: boolean },
 ): Promise<CarriedOver> {
-  const { keys, users, maxVersion, fault } = readReplaced(path, copy, now);
+  const { keys, users, maxVersions: known, fault } = readReplaced(path, copy, now);
   if (eraseAgain && fault !== null) {
     throw new Error(
       `${fault}, so users erased since the backup are not known; nothing was changed`,
@@ -31,7 +31,7 @@ export async function carryOver(
   }
   const revokedKeys = await revokeAgain(copy, keys);
   if (eraseAgain) await eraseUsers(copy, users, now);
-  raiseVersions(copy, maxVersion);
+  raiseVersions(copy, known);
   return {
     revokedKeys,
     broughtBackUsers: users.map(({ project, userId, memories }) => ({ project, userId, memories })),
@@ -72,8 +72,16 @@ async function eraseUsers(copy: Database, users: Replaced['users'], at: number):
   }
 }
 
-/** Gives all memories a version that was never given out, so that no earlier ETag matches them. */
-function raiseVersions(copy: Database, known: number): void {
-  const version = Math.max(known, maxVersion(copy)) + versionMargin;
-  copy.prepare('UPDATE memories SET version = ?').run(version);
+/**
+ * Gives all memories a version that was never given out in their project, so that no earlier ETag
+ * matches them. The versions of other projects do not count: an import can make them very high.
+ */
+function raiseVersions(copy: Database, known: ReadonlyMap<string, number>): void {
+  const raise = copy.prepare(
+    `UPDATE memories SET version = ?
+     WHERE project_id = (SELECT project_id FROM projects WHERE name = ?)`,
+  );
+  for (const [project, version] of maxVersions(copy)) {
+    raise.run(Math.max(known.get(project) ?? 0, version) + versionMargin, project);
+  }
 }

@@ -13,7 +13,8 @@ export type KnownKey = NewKey & { revokedAt: number };
 export type Replaced = {
   /** The revoked keys. */
   keys: KnownKey[];
-  maxVersion: number;
+  /** The highest version of a memory in each project, by the project's name. */
+  maxVersions: ReadonlyMap<string, number>;
   /** The users of whose memories in the backup none is left. Their project ids are the backup's. */
   users: (BroughtBackUser & { projectId: number })[];
   /** Why some of this could not be read, or null. */
@@ -21,8 +22,7 @@ export type Replaced = {
 };
 
 export function readReplaced(path: string, backup: Database, now: number): Replaced {
-  // mutate-ignore constant: a large number is added
-  const known: Replaced = { keys: [], maxVersion: 0, users: [], fault: null };
+  const known: Replaced = { keys: [], maxVersions: new Map(), users: [], fault: null };
   if (!existsSync(path)) return { ...known, fault: `there is no database at ${path}` };
   try {
     using db = new Database(path, { readonly: true, strict: true });
@@ -30,7 +30,7 @@ export function readReplaced(path: string, backup: Database, now: number): Repla
     // Revocations are used even if the file is damaged. A user would be erased by mistake if only
     // the damage hid the memories.
     known.keys = revokedKeys(db);
-    known.maxVersion = maxVersion(db);
+    known.maxVersions = maxVersions(db);
     const [damage] = structuralFaults(db);
     if (damage !== undefined) return { ...known, fault: `${path} is damaged: ${damage}` };
     known.users = usersWithoutMemories(db, backup, now);
@@ -58,11 +58,14 @@ function revokedKeys(db: Database): KnownKey[] {
   return rows.map((row) => ({ ...row, readOnly: row.readOnly === 1, metricsOnly: false }));
 }
 
-export function maxVersion(db: Database): number {
-  const row = db
-    .prepare<{ version: number }, []>('SELECT ifnull(max(version), 0) AS version FROM memories')
-    .get();
-  return row?.version ?? 0;
+export function maxVersions(db: Database): ReadonlyMap<string, number> {
+  const rows = db
+    .prepare<{ project: string; version: number }, []>(
+      `SELECT p.name AS project, max(m.version) AS version
+       FROM memories AS m JOIN projects AS p ON p.project_id = m.project_id GROUP BY p.name`,
+    )
+    .all();
+  return new Map(rows.map(({ project, version }) => [project, version]));
 }
 
 /**
