@@ -122,7 +122,7 @@ export function createEmbedder(options: {
   }
 
   async function askModel(projectId: number, question: string): Promise<Answer> {
-    if (thread?.isSilent() !== false || performance.now() < brokenUntil) return 'unavailable';
+    if (thread?.fault() !== null || performance.now() < brokenUntil) return 'unavailable';
     const withinMs = endpoint !== null ? endpointAskMs : isFirst ? firstAskMs : askMs;
     let isSent = false;
     try {

@@ -72,7 +72,6 @@ export function createReaderPool(options: {
         name: 'reader',
         module: options.module,
         ...given,
-        yields: true,
         lost: (reason) => unavailable(`${reason}; try again`),
       }),
     };
@@ -97,7 +96,7 @@ export function createReaderPool(options: {
   /** Returns an idle thread, preferably one that holds the index, or starts a new thread. */
   function idleReader({ user }: ReadRequest): Reader | undefined {
     const idle = readers.filter(({ projectId }) => projectId === null);
-    const sound = idle.filter(({ thread }) => !thread.isSilent());
+    const sound = idle.filter(({ thread }) => thread.fault() === null);
     const holder = user === undefined ? undefined : sound.find(({ users }) => users.has(user));
     // mutate-ignore boundary: one more thread
     // mutate-ignore operand: affects only speed

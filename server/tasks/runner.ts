@@ -22,7 +22,6 @@ export function startTasks(options: {
     module: 'server/tasks/worker-thread.ts',
     data,
     transfer,
-    yields: true,
     onNotice(notice) {
       if (notice === 'moved') movedAt = performance.now();
     },

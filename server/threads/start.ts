@@ -12,8 +12,7 @@ import { pingEveryMs, type Report, type Start, ticksIn } from './messages.ts';
  *
  * While a thread is silent, /health fails. After ten seconds, its pending calls fail, and so do
  * new ones: the outcome is unknown. A thread is lost if it exits or has been silent for 30 seconds.
- * The service then ends, and its supervisor restarts it. A thread that yields to others is silent
- * for seconds on a busy machine, so /health fails because of it only when its calls do.
+ * The service then ends, and its supervisor restarts it.
  *
  * A pause is counted in pings of this thread, not in time. A suspended process therefore loses no
  * thread, and this thread does not count while it waits for a core itself.
@@ -25,8 +24,6 @@ type ThreadOptions = {
   module: string;
   data: unknown;
   transfer?: readonly MessagePort[];
-  /** Whether the thread runs at a lower priority; see `yieldPriority`. */
-  yields?: true;
   /** Creates the error for pending calls of a thread that exited or does not respond. */
   lost?(reason: string): Error;
   /** Called if the thread is lost. By default, the service ends. */
@@ -95,7 +92,7 @@ type StartOptions = ThreadOptions &
 export type Thread = ReturnType<typeof startThread>;
 
 function startThread(options: StartOptions) {
-  const { name, yields, onLost, onNotice, write, hungTicks } = options;
+  const { name, onLost, onNotice, write, hungTicks } = options;
   const { lost = (reason) => new Error(reason) } = options;
   const worker = startWorker(options);
   const channel = createChannel((message) => worker.postMessage(message));
@@ -122,7 +119,7 @@ function startThread(options: StartOptions) {
   }
 
   function receive(message: unknown): void {
-    const { busyMs, log } = message as Report;
+    const { busyMs, log }: Report = Object(message);
     unanswered = -ticksIn(busyMs ?? 0);
     if (busyMs !== undefined || message === 'alive' || channel.receive(message)) return;
     if (message === 'ready') ready.resolve();
@@ -163,9 +160,8 @@ function startThread(options: StartOptions) {
     ready: ready.promise,
     /** Returns why the thread's calls fail at once, or null. */
     refusal,
-    isSilent: () => silentFor(silentTicks) !== null,
-    /** Returns why /health fails because of the thread, or null. */
-    fault: () => (isStopping ? null : silentFor(yields ? refusedTicks : silentTicks)),
+    /** Returns why the thread does not respond, or null. */
+    fault: () => (isStopping ? null : silentFor(silentTicks)),
     post: (message: unknown, transfer: readonly MessagePort[] = []) =>
       worker.postMessage(message, [...transfer]),
     /** Asks the thread to finish and close its resources; terminates it after a timeout. */

@@ -37,20 +37,14 @@ test.concurrent.each(exits)('if the %s thread exits, the service ends', async (.
   expect(await server.client.health()).toMatchObject({ status: 'failing', message });
 });
 
-test.concurrent.each(['tasks', 'reader'])(
-  'if the %s thread hangs, /health fails once its calls do, and then the service ends',
-  async (name) => {
-    await using running = await start(name);
-    const { server, reasons, breakThread } = running;
-    const begun = performance.now();
-    breakThread(name, 'loop');
-    const reason = `the ${name} thread does not respond`;
-    const isFailing = async () => (await server.client.health()).message === reason;
-    await until(isFailing, { what: 'the failure', timeoutMs: 4_000 });
-    // On a busy machine, a thread that yields to others is late, but no call has failed.
-    expect(performance.now() - begun).toBeGreaterThan(hungAfterMs / 4);
-    expect(reasons).toEqual([]);
-    await until(() => reasons.length > 0, { what: 'the end' });
-    expect(reasons).toEqual([reason]);
-  },
-);
+test.concurrent('if a thread hangs, /health fails, and then the service ends', async () => {
+  await using running = await start('tasks');
+  const { server, reasons, breakThread } = running;
+  breakThread('tasks', 'loop');
+  const reason = 'the tasks thread does not respond';
+  const isFailing = async () => (await server.client.health()).message === reason;
+  await until(isFailing, { what: 'the failure', timeoutMs: 4_000 });
+  expect(reasons).toEqual([]);
+  await until(() => reasons.length > 0, { what: 'the end' });
+  expect(reasons).toEqual([reason]);
+});
