@@ -153,6 +153,28 @@ test.each<[finding: string, level: string, words: string | RegExp, shadows: stri
   expect(code).toBe(level === 'failure' ? 1 : 0);
 });
 
+/** Two workers of Citus, one of them with this setting. */
+const workers = (commit: string) => [
+  `VIEW pg_extension AS SELECT 'citus' AS extname`,
+  `VIEW pg_dist_partition AS SELECT to_regclass('users') AS logicalrelid`,
+  `FUNCTION run_command_on_workers(command text) RETURNS TABLE (result text) LANGUAGE sql AS
+     $$ SELECT unnest(ARRAY['on', '${commit}']) $$`,
+];
+
+test.each([
+  ['on', 'ok', '2, synchronous_commit on'],
+  ['off', 'failure', '2, synchronous_commit on, off'],
+])(
+  'with synchronous_commit %s on a worker, doctor finds workers %s',
+  async (commit, ...expected) => {
+    await using own = await newDatabase();
+    await memory(['keys', 'create', '--database', own.url]);
+    const { find } = await doctor(await shadow(own, workers(commit)));
+    const { level, found } = find('workers') ?? {};
+    expect<unknown>([level, found]).toEqual(expected);
+  },
+);
+
 test('doctor says that the next server start creates the tables, until they exist', async () => {
   await using own = await newDatabase();
   const advice = async () => (await doctor(own.url)).find('version')?.advice ?? 'none';
