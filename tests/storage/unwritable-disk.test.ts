@@ -101,7 +101,7 @@ describe.if(canMountTmpfs())('a storage', () => {
     expect(countIn(path)).toBe(3);
   });
 
-  test('of a running server is examined through a read-only mount', async () => {
+  test('of a running server is examined through a read-only mount, and not opened', async () => {
     storage = await openFile(path);
     using folder = temporaryFolder();
     sh('mount', '--bind', mount.folder, folder.path);
@@ -109,6 +109,8 @@ describe.if(canMountTmpfs())('a storage', () => {
       sh('mount', '-o', 'remount,bind,ro', folder.path);
       const findings = await diagnoseFile(folder.file('memory.db'));
       expect(findings).toContainEqual({ name: 'server', level: 'ok', found: 'running' });
+      const { message } = await rejectionOf(openFile(folder.file('memory.db')));
+      expect(message).toContain('a server is already using');
     } finally {
       // While the lock is held, SQLite keeps the other connection's file open.
       await close();
