@@ -84,6 +84,8 @@ export function createCheckpoints(options: {
   return {
     committed(): void {
       const now = performance.now();
+      // mutate-ignore removal: affects only speed
+      // mutate-ignore operand: affects only speed
       if (isRequested || hasFailed || now - lookedAt < lookEveryMs) return;
       lookedAt = now;
       const length = lengthOfLog();
