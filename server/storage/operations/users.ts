@@ -33,7 +33,7 @@ export async function recordChange(
     [projectId, userId, memories, bytes, before + changes, -before],
   );
   if (row === undefined) throw new Error('the user was neither found nor created');
-  if (row.memories === 0 && memories < 0) {
+  if (row.memories === 0) {
     // The row contains the user's id, which must not remain after an erasure. Another write in the
     // same transaction may have saved a memory of the user meanwhile.
     await tx.run('DELETE FROM users WHERE project_id = $1 AND user_id = $2 AND memories = 0', [

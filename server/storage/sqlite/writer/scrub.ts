@@ -96,6 +96,7 @@ export function createScrubber(options: {
     runIfDue(): void {
       const begun = performance.now();
       // After a failed sync, truncating the WAL could lose pages that the file lacks.
+      // mutate-ignore operand: without a note, the row is read again
       if (!isNoted || begun < notBefore || checkpoints.syncFailed()) return;
       if (begun < Math.min(writtenAt + quietMs, latest)) return;
       try {
