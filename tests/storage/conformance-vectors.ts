@@ -137,15 +137,20 @@ export function testVectors(): void {
     expect(await similar()).toEqual(['mem_1']);
   });
 
-  test('a changed tag keeps the vectors', async () => {
+  test('a changed tag keeps the vectors, also those of another memory with the text', async () => {
     await useModel();
     await project.save(memory({ id: 'mem_1' }));
+    await project.save(memory({ id: 'mem_2' }));
     await embedAll();
+    const ofOther = `SELECT change FROM vectors
+      WHERE project_id = ${project.id} AND memory_id = 'mem_2'`;
+    const before = await rowsOf(opened.url, ofOther);
     await project.update('mem_1', { metadata: '{"tag":1}' });
     const found = await work();
     expect(found.memories).toMatchObject([{ id: 'mem_1', textHash: 'hello' }]);
     expect(await store(found, () => null)).toBe(true);
     expect(await missing()).toEqual(none);
+    expect(await rowsOf(opened.url, ofOther)).toEqual(before);
     expect((await work()).memories).toEqual([]);
   });
 
