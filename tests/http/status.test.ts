@@ -48,6 +48,18 @@ test('counts the chunks of a document that is saved, ingested or updated', async
   expect(await counts()).toEqual([2, 2]);
 });
 
+test('counts the chunks of a long saved memory like those of a document', async () => {
+  const { client } = server;
+  const userId = newUser();
+  const text = '北京 '.repeat(15_000);
+  const saved = await client.save({ userId, content: text });
+  const { memoryId } = await client.ingest.document({ userId, data: { text } });
+  await client.waitUntilComplete(memoryId);
+  const { chunksComplete, chunksTotal } = await client.status(memoryId);
+  expect(chunksTotal).toBeGreaterThan(40);
+  expect(await client.status(saved.id)).toMatchObject({ chunksComplete, chunksTotal });
+});
+
 const post = (body: object, path = '/v1/memories/status') => ask(server, 'POST', path, { body });
 
 test('the statuses of many memories are in request order, and unknown ids are listed', async () => {
