@@ -8,6 +8,7 @@ import type { Session } from './session.ts';
 
 type EditProps = { session: Session; memory: Memory; onClose(): void };
 
+/** In code points. */
 const longestText = 65_536;
 
 /** Changes the version of a memory that is shown, and no other one. */
@@ -22,7 +23,7 @@ export function Edit({ session, memory, onClose }: EditProps) {
     if (Object.keys(changes).length === 0) return;
     await session.client.update(memory.id, changes, { ifVersion: memory.version });
   });
-  const isLong = memory.content.length > longestText;
+  const [isLong] = useState(() => [...memory.content].length > longestText);
   async function submit(): Promise<void> {
     if (await save.run()) onClose();
   }

@@ -84,6 +84,17 @@ inBrowser('metadata that is not JSON, or loses digits, is refused by its name', 
   expect(await page.getByRole('alert').textContent()).toContain('use a string');
 });
 
+inBrowser('the text that one can edit is as long as the text that one can save', async () => {
+  const { id } = await server.client.save({ userId: 'ada', content: '🎻'.repeat(65_536) });
+  const { page } = await open(`${server.url}/console#key=${server.key}`);
+  await page.goto(`${server.url}/console#/memories/${id}`);
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await page.getByLabel('Text', { exact: true }).fill('🎻');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Edit' }).waitFor();
+  expect((await server.client.get(id)).content).toBe('🎻');
+});
+
 inBrowser('a phone of 360 pixels needs no scrolling to the side', async () => {
   const content = 'WithoutAnySpace'.repeat(40);
   const { id } = await server.client.save({ userId: content.slice(0, 256), content });
