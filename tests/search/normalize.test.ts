@@ -171,13 +171,15 @@ describe('stem', () => {
     expect(new Set(forms.map((form) => stem(String(form)))).size).toBe(1);
   });
 
-  test('never changes the first two letters', () => {
+  test('never changes the first two letters, except of dying, lying and tying', () => {
     const letters = fc.string({ unit: fc.constantFrom(...'aeiouybcdlnrstgmz'), minLength: 2 });
     const suffixes = ' s ies ied eed ing edly ational li e'.split(' ');
     const suffix = fc.constantFrom(...suffixes);
+    const words = fc.tuple(letters, suffix).map((parts) => parts.join(''));
+    const regular = words.filter((word) => !/^[dlt]ying$/.test(word));
     fc.assert(
-      fc.property(letters, suffix, (start, end) => {
-        expect(stem(start + end).slice(0, 2)).toBe((start + end).slice(0, 2));
+      fc.property(regular, (word) => {
+        expect(stem(word).slice(0, 2)).toBe(word.slice(0, 2));
       }),
     );
   });
