@@ -1,4 +1,9 @@
-import type { AttemptEvent, MemoryClient, MemoryServiceError } from '../../sdk/index.ts';
+import type {
+  AttemptEvent,
+  ClientOptions,
+  MemoryClient,
+  MemoryServiceError,
+} from '../../sdk/index.ts';
 import { CliError, errorCode, exitCodes, usageError } from '../errors.ts';
 import { noteStyled, type Terminal } from '../terminal/terminal.ts';
 import { capitalized, escapeLine } from '../terminal/text.ts';
@@ -6,19 +11,19 @@ import * as profile from './profile.ts';
 
 export const defaultBaseUrl = 'http://127.0.0.1:7070';
 
-type Connecting = { needsKey?: boolean; timeoutMs?: number };
+type Connecting = Pick<ClientOptions, 'timeoutMs' | 'fetch'> & { needsKey?: boolean };
 
 /** Creates a client. Flags override the environment, which overrides the profile. */
 export async function connect(
   term: Terminal,
-  { needsKey = true, timeoutMs }: Connecting = {},
+  { needsKey = true, ...options }: Connecting = {},
 ): Promise<MemoryClient> {
   const { value: baseUrl } = resolveBaseUrl(term);
   const apiKey = needsKey ? resolveApiKey(term, baseUrl)?.value : 'none';
   if (apiKey === undefined) throw noKey(term, baseUrl);
   // Imported on demand, to keep help and usage errors fast.
   const { MemoryClient } = await import('../../sdk/index.ts');
-  return new MemoryClient({ baseUrl, apiKey, timeoutMs, onAttempt: reportRetries(term) });
+  return new MemoryClient({ ...options, baseUrl, apiKey, onAttempt: reportRetries(term) });
 }
 
 type SettingSource = 'flag' | 'environment' | 'profile' | 'default';
@@ -106,6 +111,7 @@ export function unreachable(baseUrl: string, { message, cause }: MemoryServiceEr
   const isRefused = /refused/i.test(errorCode(cause));
   const reason = message
     .replace(/^no response from \S+: /, '')
+    .replace(/ from \S+ within /, ' within ')
     .replace(/\.? For more information, pass .*$/, '');
   return `Cannot reach ${baseUrl} (${isRefused ? 'connection refused' : reason})`;
 }

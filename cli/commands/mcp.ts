@@ -18,6 +18,19 @@ import { clientNames, installationOf, type ServerEntry, snippetFor } from './mcp
  */
 const attemptMs = { call: 15_000, start: 2_500 };
 
+/** For a longer `Retry-After`, the model gets the error at once. */
+const maxRetryAfterS = 5;
+
+/** Lengthens a long `Retry-After` to an hour, for which the SDK does not wait. */
+async function fetchWithoutLongWaits(url: string, init?: RequestInit): Promise<Response> {
+  const response = await fetch(url, init);
+  // A date is not a number, and counts as long.
+  if (Number(response.headers.get('Retry-After')) <= maxRetryAfterS) return response;
+  const { status, headers } = response;
+  headers.set('Retry-After', '3600');
+  return new Response(response.body, { status, headers });
+}
+
 export function addMcp(program: Parent, term: Terminal): void {
   const command = program
     .command('mcp')
@@ -27,10 +40,11 @@ export function addMcp(program: Parent, term: Terminal): void {
     .option('--read-only', 'offer only read-only tools');
   addInstall(command, term);
   command.action(async (options) => {
-    const client = await connect(term, { timeoutMs: attemptMs.call });
+    const limits = { timeoutMs: attemptMs.call, fetch: fetchWithoutLongWaits };
+    const client = await connect(term, limits);
     const [{ serveOverStdio }, access] = await Promise.all([
       import('../../server/mcp/tools/stdio.ts'),
-      accessOf(term, client, options),
+      accessOf(term, client, options, attemptMs.start),
     ]);
     if (term.stdin.isTerminal) {
       await note(term, 'Waiting for an MCP client on stdin; press Ctrl-D to stop.');
@@ -120,9 +134,14 @@ function entryOf(term: Terminal, options: McpOptions): ServerEntry {
  * unreachable service is logged but is not an error, because the MCP client would not restart the
  * command.
  */
-async function accessOf(term: Terminal, client: MemoryClient, options: McpOptions) {
+async function accessOf(
+  term: Terminal,
+  client: MemoryClient,
+  options: McpOptions,
+  timeoutMs?: number,
+) {
   const { user, readOnly } = options;
-  const call = { signal: term.interrupted, timeoutMs: attemptMs.start };
+  const call = { signal: term.interrupted, timeoutMs };
   const key = await client.key(call).catch(async (error) => {
     const isAway = error.status === undefined || error.status >= 500;
     if (user === undefined || !isAway || error.code === 'unauthorized') throw error;

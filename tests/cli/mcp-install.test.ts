@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { installationOf } from '../../cli/commands/mcp-clients.ts';
+import { json, startFaultServer } from '../support/fault-server.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { expectRan, type Surroundings, testTerminal, withMemory } from './command.ts';
 
@@ -106,4 +107,15 @@ test('the settings of applications on macOS are in the Library', () => {
   const { effect } = installationOf({ ...term, platform: 'darwin' }, 'claude-desktop', entry);
   const folder = '~/Library/Application Support/Claude';
   expect(effect).toBe(`Write this to ${folder}/claude_desktop_config.json`);
+});
+
+test('a service that takes three seconds to respond is not called unreachable', async () => {
+  using home = await homeOf();
+  const key = { project: 'default', name: 'k', userId: null, readOnly: false, expiresAt: null };
+  const reply = json(200, key);
+  using slow = startFaultServer((socket) => setTimeout(() => reply(socket), 3_000));
+  const profile = { baseUrl: slow.url, keys: { [slow.url]: { apiKey: server.key } } };
+  await Bun.write(home.file('.config/memory-service/profile.json'), JSON.stringify(profile));
+  expectRan(await home.install('cursor', ['--yes']), 0, /^Done\. Restart /);
+  expect(slow.requests).toHaveLength(1);
 });

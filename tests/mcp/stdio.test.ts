@@ -144,6 +144,13 @@ test('at a service that hangs, attempts end before an MCP client gives up', asyn
   expect(called).toBeLessThan(20_000);
 });
 
+test('a tool reports a rate limit at once if it lasts longer than a few seconds', async () => {
+  const begin = performance.now();
+  const { result } = await listFrom(refusal(429, 'rate_limited', { 'Retry-After': '20' }));
+  expect(result.content[0].text).toContain('Too many requests');
+  expect(performance.now() - begin).toBeLessThan(10_000);
+});
+
 describe('a call that hangs does not keep memory mcp running', () => {
   const sent = JSON.stringify({ jsonrpc: '2.0', id: 2, ...listCall });
 
