@@ -1,16 +1,7 @@
-/*
- * Measures every goal of the service on this machine.
- *
- *   bun tests/bench/main.ts [--quick] [S1 S3 …] [--data=folder] [--baseline=commit]
- *
- * The tables of each section are printed when the section ends, and the goals when the run ends. A
- * run that is neither quick nor partial writes docs/performance.md. --data keeps the filled
- * databases for the next run, and determines which disk is measured.
- */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { parseArguments } from '../support/usage.ts';
 import type { Benchmark, Context, Section } from './kit/benchmark.ts';
 import { createDatabases } from './kit/databases.ts';
 import { describeMachine, watchMachine } from './kit/machine.ts';
@@ -63,7 +54,14 @@ const quick = {
 /** The permitted CPU use of other processes, in cores. */
 const othersAtMost = 0.2;
 
-const { values, positionals } = parseArgs({
+const usage = `bun tests/bench/main.ts [--quick] [S1 S3 …] [--data=folder] [--baseline=commit]
+
+Measures every goal of the service on this machine. The tables of each section are printed when the
+section ends, and the goals when the run ends. A run that is neither quick nor partial writes
+docs/performance.md. --data keeps the filled databases for the next run, and determines which disk is
+measured.`;
+
+const { values, positionals } = parseArguments(usage, {
   allowPositionals: true,
   options: {
     quick: { type: 'boolean' },

@@ -22,6 +22,22 @@ test('every control names variants that exist', () => {
   expect(named.filter((name) => variants[name] === undefined)).toEqual([]);
 });
 
+test.each([
+  ['faults', '--help', 0],
+  ['faults', '--quik', 2],
+  ['faults', 'P99', 2],
+  ['bench', '--help', 0],
+  ['bench', '--quik', 2],
+])('%s %s prints the usage', async (harness, argument, exitCode) => {
+  const command = [process.execPath, join(import.meta.dir, `../${harness}/main.ts`), argument];
+  const child = Bun.spawn(command, { stderr: 'pipe' });
+  const printed = (await child.stdout.text()) + (await child.stderr.text());
+  expect(printed).toContain(
+    `\nbun tests/${harness}/main.ts [--quick`.slice(exitCode === 0 ? 1 : 0),
+  );
+  expect(await child.exited).toBe(exitCode);
+});
+
 test('the service passes all SQL and exactly the fault points that variants change', async () => {
   await using database = await newDatabase();
   const notes = [...(await notesOf()), ...(await notesOf(database.url))];

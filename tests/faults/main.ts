@@ -1,23 +1,22 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { createRandom } from '../support/random.ts';
+import { exitWithUsage, parseArguments } from '../support/usage.ts';
 import { harnesses } from './all.ts';
 import { createViolations, type Harness, Skipped } from './harness.ts';
 import { type Finding, holds, type Result, writePage } from './report.ts';
 
-/*
- *   bun tests/faults/main.ts [--quick | --full] [--control] [--no-page] [P1 P5 …]
- *
- * Runs the named harnesses, or all of them. `--quick`, the default, runs them at a small size and
- * without controls, in less than four minutes on two cores. `--full` runs them at full size and
- * with controls, and writes docs/reliability.md unless `--no-page` is given. `--control` runs only
- * the controls. FAULTS_SEED=<seed> repeats a run. With FAULTS_EMBEDDINGS=local, the service has its
- * model, as in the harnesses that always need it.
- */
+const usage = `bun tests/faults/main.ts [--quick | --full] [--control] [--no-page] [P1 P5 …]
+
+Runs the named harnesses, or all of them. --quick, the default, runs them at a small size and
+without controls, in less than four minutes on two cores. --full runs them at full size and with
+controls, and writes docs/reliability.md unless --no-page is given. --control runs only the
+controls. FAULTS_SEED=<seed> repeats a run. With FAULTS_EMBEDDINGS=local, the service has its model,
+as in the harnesses that always need it.`;
+
 const isSet = { type: 'boolean', default: false } as const;
-const { values, positionals: names } = parseArgs({
+const { values, positionals: names } = parseArguments(usage, {
   allowPositionals: true,
   options: { quick: isSet, full: isSet, control: isSet, 'no-page': isSet },
 });
@@ -32,7 +31,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => pr
 
 const chosen = harnesses.filter(({ id }) => names.length === 0 || names.includes(id));
 const missing = names.filter((name) => !harnesses.some(({ id }) => id === name));
-if (missing.length > 0) throw new Error(`unknown harness ${missing.join(' ')}`);
+if (missing.length > 0) exitWithUsage(`Unknown harness: ${missing.join(' ')}`, usage);
 console.log(`seed ${seed}; FAULTS_SEED=${seed} repeats this run`);
 
 const results: Result[] = [];
