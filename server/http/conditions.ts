@@ -20,16 +20,7 @@ export function readIfMatch({ headers }: Request): ExpectedVersion {
 }
 
 /** Throws `invalid_request`, because a client relies on a condition, which must not be ignored. */
-export function rejectIfMatch(request: Request): void {
-  rejectCondition(request, headerNames.ifMatch);
-}
-
-/** Throws like `rejectIfMatch`. A write supports no such condition. */
-export function rejectIfNoneMatch(request: Request): void {
-  rejectCondition(request, headerNames.ifNoneMatch);
-}
-
-function rejectCondition({ headers }: Request, name: string): void {
+export function rejectCondition({ headers }: Request, name: 'If-Match' | 'If-None-Match'): void {
   if (headers.has(name)) throw badRequest(name, 'is not supported by this operation');
 }
 

@@ -4,7 +4,7 @@ import { badRequest } from '../errors.ts';
 import type { Idempotency, Write } from '../storage/types/memories.ts';
 import { mapYielding } from '../threads/event-loop.ts';
 import type { Caller } from './authenticate.ts';
-import { rejectIfNoneMatch } from './conditions.ts';
+import { rejectCondition } from './conditions.ts';
 
 /** Visible ASCII characters. */
 export const idempotencyKeyPattern = `^[!-~]{1,${limits.idempotencyKeyCharacters}}$`;
@@ -21,7 +21,7 @@ export async function writeOf(
   now: () => number,
   body?: unknown,
 ): Promise<Write> {
-  rejectIfNoneMatch(request);
+  rejectCondition(request, headerNames.ifNoneMatch);
   const idempotency = await readIdempotency(request, caller, body);
   return { projectId: caller.projectId, at: now(), onlyUserId: caller.userId, idempotency };
 }

@@ -23,7 +23,7 @@ import type { Batch, NewMemory } from '../storage/types/memories.ts';
 import type { Auth } from './auth.ts';
 import type { Authenticated } from './authenticate.ts';
 import { validateBatchBody, validateItems } from './batch.ts';
-import { rejectIfMatch } from './conditions.ts';
+import { rejectCondition } from './conditions.ts';
 import { writeOf } from './idempotency.ts';
 import { type ResponseHead, sendResult } from './response.ts';
 import { jsonBody } from './schema.ts';
@@ -39,7 +39,7 @@ export function ingest(auth: Auth, services: RouteServices) {
     records: NewMemory[],
     batch: Batch | null,
   ) {
-    rejectIfMatch(request);
+    rejectCondition(request, 'If-Match');
     const write = await writeOf(request, caller, now, sent);
     const result = await storage.acceptRecords({ ...write, records, batch });
     tasks.wake();

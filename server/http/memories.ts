@@ -10,7 +10,7 @@ import { count } from '../metrics/counts.ts';
 import type { WriteResult } from '../storage/types/memories.ts';
 import type { Auth } from './auth.ts';
 import { type Caller, readBy } from './authenticate.ts';
-import { etagOf, isKnownVersion, readIfMatch, rejectIfMatch } from './conditions.ts';
+import { etagOf, isKnownVersion, readIfMatch, rejectCondition } from './conditions.ts';
 import { readCursor } from './cursor.ts';
 import { writeOf } from './idempotency.ts';
 import { changesOf, newMemory } from './requests.ts';
@@ -101,7 +101,7 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
     .delete(
       '',
       async ({ request, caller, query, sent, set }) => {
-        rejectIfMatch(request);
+        rejectCondition(request, 'If-Match');
         const write = await writeOf(request, caller, now, sent);
         const result = await storage.eraseUser({ ...write, userId: query.userId });
         if (!result.replayed) count('memory_erased_users_total', {});

@@ -7,7 +7,7 @@ import type { StoredMemory } from '../storage/types/memories.ts';
 import type { Auth } from './auth.ts';
 import { type Caller, readBy } from './authenticate.ts';
 import { validateBatchBody, validateItems } from './batch.ts';
-import { rejectIfMatch } from './conditions.ts';
+import { rejectCondition } from './conditions.ts';
 import { readCursor } from './cursor.ts';
 import { writeOf } from './idempotency.ts';
 import { importedMemory } from './requests.ts';
@@ -55,7 +55,7 @@ export function transfer(auth: Auth, services: RouteServices) {
     .post(
       '/import',
       async ({ request, caller, body, sent, set }) => {
-        rejectIfMatch(request);
+        rejectCondition(request, 'If-Match');
         const items = await validateItems(body.items, caller, validateItem, importedMemory);
         const write = await writeOf(request, caller, now, sent);
         const { batch } = items;
