@@ -1,6 +1,5 @@
-import { setTimeout } from 'node:timers/promises';
-import type { CallOptions, MemoryServiceError } from '../../sdk/index.ts';
-import { reportRetries } from '../client/connect.ts';
+import type { CallOptions } from '../../sdk/index.ts';
+import { patientRequests } from '../client/patience.ts';
 import { messageOf } from '../client/service-errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { type Entry, isRejected, pairOf, type Rejected } from './records.ts';
@@ -93,11 +92,6 @@ function halves({ key, entries }: Part): Part[] {
 export type Post = (entries: Entry[], call: CallOptions) => Promise<Done & { failed: Failed[] }>;
 type Failed = { index: number; error: string; message: string };
 
-const busyMs = 5_000;
-/** How long after the last response the service may be away, for example while it restarts. */
-const maxAwayMs = 60_000;
-/** A timer with a longer delay fires immediately. */
-const maxTimerMs = 2 ** 31 - 1;
 /** Longer than the default, because a slow server needs more time for a large chunk. */
 const requestTimeoutMs = 120_000;
 
@@ -108,31 +102,19 @@ const requestTimeoutMs = 120_000;
  */
 export async function partsSender(term: Terminal, post: Post) {
   const sdk = await import('../../sdk/index.ts');
-  const report = reportRetries(term);
-  let reachedAt = Number.NEGATIVE_INFINITY;
-
-  function mayPass(error: unknown): error is MemoryServiceError {
-    const isAway = error instanceof sdk.ConnectionError || error instanceof sdk.ServerError;
-    const wasThere = term.clock() - reachedAt < maxAwayMs;
-    return error instanceof sdk.RateLimitError || (isAway && wasThere);
-  }
+  const request = await patientRequests(term);
 
   async function sendPart(part: Part): Promise<Result[]> {
     const { entries, key } = part;
     const call = { idempotencyKey: key, signal: term.interrupted, timeoutMs: requestTimeoutMs };
     try {
-      const { failed, ...done } = await post(entries, call);
-      reachedAt = term.clock();
+      const { failed, ...done } = await request(() => post(entries, call));
       const rejected = failed.flatMap(({ index, error, message }) =>
         entries.slice(index, index + 1).map(({ where, text }) => ({ where, text, error, message })),
       );
       return [{ ...done, rejected }];
     } catch (error) {
-      if (!mayPass(error)) return onError(part, error);
-      const retryInMs = Math.min(error.retryAfterMs ?? busyMs, maxTimerMs);
-      report({ error, retryInMs });
-      await setTimeout(retryInMs, undefined, { signal: term.interrupted });
-      return sendPart(part);
+      return onError(part, error);
     }
   }
 

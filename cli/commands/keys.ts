@@ -4,7 +4,7 @@ import * as profile from '../client/profile.ts';
 import { addHelp, Option, type Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withAdmin } from '../database.ts';
 import { CliError, errorText, exitCodes, usageError } from '../errors.ts';
-import { parseExpiry, parseId, userOptionFor } from '../options.ts';
+import { parseExpiry, parseId, parseName, userOptionFor } from '../options.ts';
 import { type Column, printJson, printResult, printTable } from '../terminal/output.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 import { age, cut } from '../terminal/text.ts';
@@ -84,7 +84,7 @@ function addCreate(group: Parent, term: Terminal): void {
   const command = group
     .command('create')
     .description('Create an API key and print it once. With --save, also store it in the profile.')
-    .option('--name <name>', 'a name for the key', 'unnamed')
+    .option('--name <name>', 'a name for the key (default: "unnamed")', parseName)
     .option('--read-only', 'do not allow writes')
     .addOption(metricsOption)
     .addOption(userOptionFor("restrict the key to this user's memories"))
@@ -93,7 +93,7 @@ function addCreate(group: Parent, term: Terminal): void {
     .addOption(databaseOption);
   command.action(async (options) => {
     const { json, project = profile.defaultProject } = term.options;
-    const { name, readOnly = false, metrics: metricsOnly = false, database } = options;
+    const { name = 'unnamed', readOnly = false, metrics: metricsOnly = false, database } = options;
     const { user: userId = null, expires } = options;
     const baseUrl = options.save ? baseUrlOf(term) : null;
     const expiresAt = expires === undefined ? null : new Date(expires);

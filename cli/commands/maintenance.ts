@@ -1,12 +1,12 @@
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Finding, Restored } from '../../server/admin.ts';
 import { addHelp, type Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, onDatabase, shownDatabase } from '../database.ts';
 import { CliError, errorCode, errorText, exitCodes, usageError } from '../errors.ts';
 import { parseFile } from '../options.ts';
-import { readBytes } from '../terminal/input.ts';
+import { inputName, readBytes } from '../terminal/input.ts';
 import {
   type Column,
   printJson,
@@ -75,7 +75,13 @@ export function addRestore(program: Parent, term: Terminal): void {
   command.action(async (file, { database, eraseAgain = false }) => {
     const restored = await withFile(file, async (backup) => {
       if (file === '-') await receive(term, backup);
-      return onDatabase(term, database, ({ restore }, url) => restore(url, backup, { eraseAgain }));
+      const run = ({ restore }: typeof import('../../server/admin.ts'), url: string) =>
+        restore(url, backup, { eraseAgain });
+      return onDatabase(term, database, run).catch((error: Error) => {
+        // The name of a temporary file means nothing to the user.
+        error.message = error.message.replaceAll(backup, inputName(file));
+        throw error;
+      });
     });
     const path = shownDatabase(term, databaseUrlOf(term, database));
     const done = `Restored ${memoriesOf(restored.memories)} to ${path}.`;
@@ -93,7 +99,7 @@ async function receive(term: Terminal, path: string): Promise<void> {
     await writeFile(path, readBytes(term, '-'));
   } catch (error) {
     if (errorCode(error) !== 'ENOSPC') throw error;
-    throw new CliError('failed', `the disk of ${dirname(path)} is too full for the backup`);
+    throw new CliError('failed', `the disk of ${tmpdir()} is too full for the backup`);
   }
 }
 

@@ -5,7 +5,7 @@ import { readMetrics } from '../client/metrics.ts';
 import { addHelp, Option, type Parent } from '../commander.ts';
 import { type Column, printFields, printJson } from '../terminal/output.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
-import { age, shownBytes } from '../terminal/text.ts';
+import { age, cut, shownBytes } from '../terminal/text.ts';
 import { addPaging, pageQuery, printPages } from './list.ts';
 
 export function addUsers(program: Parent, term: Terminal): void {
@@ -38,8 +38,11 @@ size is that of content and metadata.
 
 A pipe receives userId, memories, bytes and lastCreatedAt, separated by tabs.`;
 
+/** A longer id is cut on a terminal, so that a row fits into 80 columns. */
+const userWidth = 40;
+
 const userColumns = (now: number): Column<User>[] => [
-  { title: 'USER', value: ({ userId }) => userId },
+  { title: 'USER', value: ({ userId }) => userId, shown: (userId) => cut(userId, userWidth) },
   { title: 'MEMORIES', value: ({ memories }) => `${memories}` },
   { title: 'SIZE', value: ({ bytes }) => `${bytes}`, shown: (bytes) => shownBytes(Number(bytes)) },
   { title: 'NEWEST', value: (user) => user.lastCreatedAt, shown: (time) => age(time, now) },

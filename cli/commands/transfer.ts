@@ -1,4 +1,5 @@
 import { connect } from '../client/connect.ts';
+import { patientRequests } from '../client/patience.ts';
 import { addHelp, Option, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
 import * as shared from '../options.ts';
@@ -16,13 +17,19 @@ export function addExport(program: Parent, term: Terminal): void {
   command.action(async (options) => {
     const client = await connect(term);
     const query = shared.definedOnly({ userId: options.user });
+    const request = await patientRequests(term);
     let [count, lines] = [0, ''];
-    for await (const memory of client.export(query, { signal: term.interrupted })) {
-      lines += `${toJson(memory)}\n`;
-      count += 1;
-      if (lines.length <= writtenAtOnce) continue;
-      await term.stdout.write(lines);
-      lines = '';
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const part = { ...query, ...shared.definedOnly({ cursor }) };
+      const page = await request(() => client.export(part, { signal: term.interrupted }));
+      for (const memory of page.items) {
+        lines += `${toJson(memory)}\n`;
+        count += 1;
+        if (lines.length <= writtenAtOnce) continue;
+        await term.stdout.write(lines);
+        lines = '';
+      }
+      cursor = page.nextCursor;
     }
     await term.stdout.write(lines);
     if (!term.options.json) await note(term, `Exported ${memoriesOf(count)}.`);

@@ -69,8 +69,8 @@ describe.skipIf(backend !== 'sqlite')('a backup to stdout', () => {
   });
 
   test.each([
-    ['is cut short', 'head -c 50000', 'is not an intact backup'],
-    ['is empty', 'head -c 0', 'is not a backup: it is empty'],
+    ['is cut short', 'head -c 50000', 'Error: The input is not an intact backup'],
+    ['is empty', 'head -c 0', 'Error: The input is not a backup: it is empty'],
   ])('is not restored if it %s', async (_, filter, words) => {
     const path = folder.file('refused.db');
     const restore = `TMPDIR=${folder.path} $MEMORY restore - --database ${path}`;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import type { Memory } from '../../sdk/index.ts';
-import { dropped, json, startFaultServer } from '../support/fault-server.ts';
+import { dropped, json, refusal, startFaultServer } from '../support/fault-server.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { importable } from '../support/writes.ts';
 import { expectRan, lines, memoryAt, summaryOf, withMemory } from './command.ts';
@@ -22,10 +22,21 @@ const many = (userId: string, count: number): Memory[] =>
   });
 
 describe('memory export', () => {
-  test('fails if the connection is lost', async () => {
-    const page = { items: [importable('u')], nextCursor: 'c' };
-    using broken = startFaultServer(json(200, page), dropped);
-    const ran = await memory(['export', '--base-url', broken.url]);
+  const page = json(200, { items: [importable('u')], nextCursor: 'c' });
+  const last = json(200, { items: [{ ...importable('u'), id: 'mem_2' }], nextCursor: null });
+  const busy = refusal(503, 'unavailable', { 'Retry-After': '0' });
+
+  test('continues at the same page if the service restarts meanwhile', async () => {
+    using restarting = startFaultServer(page, busy, busy, busy, busy, last);
+    const ran = await memory(['export', '--base-url', restarting.url]);
+    expectRan(ran, 0, 'Exported 2 memories.');
+    expect(lines(ran.stdout)).toHaveLength(2);
+    expect(restarting.requests.at(-1)?.path).toEndWith('?cursor=c');
+  });
+
+  test('fails if the service does not come back within a minute', async () => {
+    using broken = startFaultServer(page, dropped);
+    const ran = await memory(['export', '--base-url', broken.url], { tickMs: 60_000 });
     expectRan(ran, 5, /^Error: Cannot reach /);
   });
 
