@@ -58,11 +58,13 @@ function revokedKeys(db: Database): KnownKey[] {
   return rows.map((row) => ({ ...row, readOnly: row.readOnly === 1, metricsOnly: false }));
 }
 
+/** The plus keeps SQLite from reading the memories in the order of an index. */
 export function maxVersions(db: Database): ReadonlyMap<string, number> {
   const rows = db
     .prepare<{ project: string; version: number }, []>(
       `SELECT p.name AS project, max(m.version) AS version
-       FROM memories AS m JOIN projects AS p ON p.project_id = m.project_id GROUP BY p.name`,
+       FROM memories AS m JOIN projects AS p ON p.project_id = m.project_id
+       GROUP BY +m.project_id`,
     )
     .all();
   return new Map(rows.map(({ project, version }) => [project, version]));
