@@ -82,6 +82,9 @@ export function testVectors(): void {
     const left = await work();
     expect(left).toEqual({ from: left.upTo, upTo: left.upTo, memories: [] });
     expect(await opened.storage.usersToEmbed({ limit: 10 })).not.toContainEqual(user());
+    const backlog = await opened.storage.embeddingBacklog();
+    await project.save(memory());
+    expect(await opened.storage.embeddingBacklog()).toBe(backlog + 1);
   });
 
   test('of a batch, each step makes a part searchable and shortens the backlog', async () => {

@@ -9,7 +9,7 @@ import {
   symlinkSync,
   truncateSync,
 } from 'node:fs';
-import { tryLock } from '../../server/storage/sqlite/lock.ts';
+import { lockForMoving, tryLock } from '../../server/storage/sqlite/lock.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import { memory, newProject } from './fixtures.ts';
@@ -48,6 +48,17 @@ test('two commands can open the database at the same time', async () => {
   const admin = await openKeys(opened.path, { create: false });
   expect(await admin.listKeys()).toEqual([]);
   await admin.close();
+  other?.close(true);
+});
+
+test('no command can open the database while a restore moves its files', async () => {
+  await using opened = await openInFolder();
+  const lock = () => tryLock(`${opened.path}.restore-lock`, opened.path, { shared: true });
+  const restore = lockForMoving(opened.path);
+  expect(lock()).toBeNull();
+  restore[Symbol.dispose]();
+  const other = lock();
+  expect(other).not.toBeNull();
   other?.close(true);
 });
 
