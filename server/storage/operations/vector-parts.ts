@@ -103,6 +103,7 @@ export async function dropParts(tx: Tx, user: User, after: number, upTo: number)
 
 /** Like `dropParts`, for changes that may be far apart. */
 export async function dropPartsOf(tx: Tx, user: User, changes: readonly number[]): Promise<void> {
+  // mutate-ignore constant: other parts are not dropped
   const [after, upTo] = [Math.min(...changes) - 1, Math.max(...changes)];
   // mutate-ignore removal: affects only speed
   if (upTo - after === 1) return dropParts(tx, user, after, upTo);
