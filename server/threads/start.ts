@@ -44,7 +44,8 @@ export type ThreadsOptions = {
 
 /** A slow disk can block a thread in a system call for many seconds. */
 export const defaultHungAfterMs = 30_000;
-const silentTicks = 4;
+/** 1.8 seconds. On a busy machine, a healthy thread of low priority may be a second late. */
+const silentTicks = 6;
 /** Calls are refused after this share of `hungAfterMs`. */
 const refusedShare = 1 / 3;
 /** A thread may open its database before it is ready. */
