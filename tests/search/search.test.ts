@@ -176,15 +176,9 @@ test('a code without its hyphens is found, and hardly any memory with a part of 
 
 test('a word in camel case is found by its parts, and stays next to its neighbours', () => {
   const texts = ['loadWithInventory is slow', 'Reads HTTPServerConfig', 'Used 31 kWh of 4'];
-  for (const [query, ids] of Object.entries({
-    ...{
-      'inventory?': ['0'],
-      'load?': ['0'],
-      'loadwithinventory?': ['0'],
-      'server config?': ['1'],
-    },
-    ...{ 'http_server?': ['1'], 'kwh?': ['2'], 'wh?': [] },
-  })) {
+  const firsts = ['inventory?', 'load?', 'loadwithinventory?'].map((query) => [query, '0']);
+  const others = [['server config?', '1'], ['http_server?', '1'], ['kwh?', '2'], ['wh?']];
+  for (const [query = '', ...ids] of [...firsts, ...others]) {
     expect([query, ask(query, texts).found.map(({ id }) => id)]).toEqual([query, ids]);
   }
   const { found } = ask('"GitHub Actions?"', [
