@@ -12,13 +12,15 @@ import type { SearchWeights } from './weights.ts';
 /**
  * The scores of all chunks for a query, by rank, and the inverse document frequency of each term.
  * The sum of `words` and `phrases` is 0 for a chunk without any term of the query. `dates` are
- * factors, or null if the query has no date. `days` are what is added if it is a date alone.
+ * factors, or null if the query has no date. `days` are what the date adds at least, or, if it is
+ * the whole query, in addition.
  */
 export type ChunkScores = {
   words: Float64Array;
   phrases: Float64Array;
   dates: Float64Array | null;
   days: Float64Array | null;
+  isDateAlone: boolean;
   rarity: Float64Array;
   meaning: MeaningScores | null;
 };
@@ -32,8 +34,14 @@ export type Results = { ranks: Int32Array; scores: Float64Array };
 /** People also talk about what happens on a day a few days before and after it. */
 const marginDays = 3;
 
-/** What a chunk of the day gets for a date alone: less than for the words of the date. */
-const dayScore = 0.5;
+/**
+ * What a chunk of the day gets at least, even without a word of the query: "what did we plan last
+ * week?" For a date alone, it is less than that for the words of the date.
+ */
+const dayScore = 0.25;
+const dayAloneScore = 0.5;
+/** A longer time, such as a year, has too many memories, unless the query is a date alone. */
+const mostDays = 31;
 
 /** Scores all chunks. Adds matches of missing terms to the matcher. */
 export function scoreChunks(
@@ -51,9 +59,10 @@ export function scoreChunks(
   const near = ranges.map(({ first, last }) => {
     return { first: first - marginDays, last: last + marginDays };
   });
-  const dates =
-    near.length > 0 ? perDay(timeline, near, { inside: weights.date, outside: 1 }) : null;
-  const days = isDateAlone ? perDay(timeline, ranges, { inside: dayScore, outside: 0 }) : null;
+  const dates = perDay(timeline, near, { inside: weights.date, outside: 1 });
+  const short = ranges.filter(({ first, last }) => isDateAlone || last - first < mostDays);
+  const inside = isDateAlone ? dayAloneScore : dayScore;
+  const days = perDay(timeline, short, { inside, outside: 0 });
   const words = new Float64Array(length);
   const phrases = new Float64Array(length);
   let asked = -1;
@@ -64,15 +73,19 @@ export function scoreChunks(
     words[rank] = factor * neighbours.score(rank, inReply ? asked : -1);
     phrases[rank] = factor * weights.phrase * (hits.phrases?.worth(rank, rarity) ?? 0);
   }
-  return { words, phrases, dates, days, rarity, meaning: null };
+  return { words, phrases, dates, days, isDateAlone, rarity, meaning: null };
 }
 
-/** Returns a value for each chunk that depends on whether its day is in one of the ranges. */
+/**
+ * Returns a value for each chunk that depends on whether its day is in one of the ranges, or null
+ * if there are none.
+ */
 function perDay(
   { days }: Timeline,
   ranges: DayRange[],
   { inside, outside }: { inside: number; outside: number },
-): Float64Array {
+): Float64Array | null {
+  if (ranges.length === 0) return null;
   const values = new Float64Array(days.length).fill(outside);
   let previous = -1;
   for (let rank = 0; rank < days.length; rank += 1) {
@@ -104,7 +117,7 @@ export function scaleOthers(
 /** Returns the best chunk, or the first of equal ones, of each memory that matches. */
 export function bestChunks(
   { memories }: Timeline,
-  { words, phrases, dates, days, meaning }: ChunkScores,
+  { words, phrases, dates, days, isDateAlone, meaning }: ChunkScores,
 ): Results {
   const ranks = new Int32Array(words.length);
   const scores = new Float64Array(words.length);
@@ -112,7 +125,9 @@ export function bestChunks(
   let last = -1;
   for (let rank = 0; rank < words.length; rank += 1) {
     const sum = (words[rank] ?? 0) + (phrases[rank] ?? 0) + (meaning?.scores[rank] ?? 0);
-    const score = sum * (dates?.[rank] ?? 1) + (days?.[rank] ?? 0);
+    const raised = sum * ((dates?.[rank] ?? 1) - 1);
+    const day = days?.[rank] ?? 0;
+    const score = sum + (isDateAlone ? raised + day : Math.max(raised, day));
     if (score <= 0) continue;
     const memory = memories[rank] ?? 0;
     // A memory's chunks are adjacent.

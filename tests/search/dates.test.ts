@@ -209,8 +209,26 @@ describe('a date alone', () => {
     expect(found.map(({ id }) => id)).toEqual(['0', '2']);
   });
 
-  test.each(['the zeppelin last week', 'yesterday', 'week'])('%j finds nothing', (question) => {
+  test.each(['yesterday', 'week'])('%j finds nothing', (question) => {
     expect(search([...memories, ['2023-09-26', 'x']], question)).toEqual([]);
+  });
+});
+
+describe('a date beside words', () => {
+  const memories: Dated[] = [
+    ['2023-09-24', 'Rain.'],
+    ['2023-09-26', 'Fixed the roof.'],
+    ['2023-09-28', 'A zeppelin above the roof.'],
+    ['2023-09-29', 'Snow.'],
+    ['2021-01-01', 'Zeppelin, a band.'],
+  ];
+
+  test.each([
+    ['the zeppelin last week', ['2', '4', '3', '1']],
+    ['the yacht last week', ['3', '2', '1']],
+    ['the yacht in 2023', []],
+  ])('also finds the memories of up to a month: %j', (question, ids) => {
+    expect(search(memories, question).map(({ id }) => id)).toEqual(ids);
   });
 });
 
