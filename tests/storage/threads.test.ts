@@ -161,7 +161,8 @@ test.concurrent('a document that takes seconds to index can be searched', async 
   expect(performance.now() - begun).toBeGreaterThan(2_400);
 });
 
-test.concurrent('memories that take seconds to rank can be searched', async () => {
+// Not beside the others: it takes seconds of a core.
+test('memories that take seconds to rank can be searched', async () => {
   await using all = await open(7_000);
   const { project } = all;
   // A reader announces before it searches an index of more than 16 MiB.
