@@ -18,8 +18,8 @@ __all__ = [
     "Accepted", "ApiKey", "AsyncMemory", "AsyncPages", "AuthenticationError", "BatchAccepted",
     "FoundMemory", "Health", "Imported", "IngestFailedError", "IngestStatus", "IngestStatuses",
     "InvalidRequestError", "Memory", "MemoryItem", "MemoryPage", "MemoryServiceError",
-    "MemoryStatus", "MemoryType", "NotFoundError", "Pages", "PayloadTooLargeError", "PermissionDeniedError",
-    "PreconditionFailedError", "RateLimitError", "Response", "SavedMemory", "SearchResults",
-    "ServerError", "ServiceConnectionError", "ServiceTimeoutError", "Stats", "Task", "TaskPage",
-    "User", "UserPage", "WaitTimeoutError", "__version__",
+    "MemoryStatus", "MemoryType", "NotFoundError", "Pages", "PayloadTooLargeError",
+    "PermissionDeniedError", "PreconditionFailedError", "RateLimitError", "Response", "SavedMemory",
+    "SearchResults", "ServerError", "ServiceConnectionError", "ServiceTimeoutError", "Stats", "Task",
+    "TaskPage", "User", "UserPage", "WaitTimeoutError", "__version__",
 ]

@@ -39,9 +39,10 @@ class Methods(Client):
 
     @method
     def search(self, *, query: str, **filters: Unpack[SearchFilters]) -> Answer[SearchResults]:
-        """Searches the memories of ``user_id``, best first, at most ``limit`` (10), with the filters of
-        ``list``. The query has no operators; memories that contain a phrase in double quotes rank
-        higher. Memories are found by words and by meaning; ``mode`` restricts the search to one."""
+        """Searches the memories of ``user_id``, best first, at most ``limit`` (10), with the filters
+        of ``list``. The query has no operators; memories that contain a phrase in double quotes
+        rank higher. Memories are found by words and by meaning; ``mode`` restricts the search to
+        one."""
         return self._call("GET /v1/memories/search", "items", filters, query=query)
 
     @method
