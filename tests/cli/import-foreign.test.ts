@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { newUser } from '../support/http.ts';
 import { expectRan, summaryOf, withMemory } from './command.ts';
 
-/* Imports exports of mem0 and ChatGPT. transcripts/import.txt shows a whole one of each. */
+/* Imports exports of other services. transcripts/import.txt shows a whole one of each. */
 
 const { server, memory } = await withMemory();
 
@@ -17,6 +17,7 @@ function newImports(userId = newUser()) {
     userId,
     chatgpt: (...conversations: object[]) => send('chatgpt', conversations),
     mem0: (...items: unknown[]) => send('mem0', items),
+    zep: (...items: unknown[]) => send('zep', items),
     all,
     contents: async () => (await all()).map(({ content }) => content),
     externalIds: async () => (await all()).map(({ externalId }) => externalId),
@@ -184,4 +185,10 @@ test('ids stay the same across versions, so that a later one skips known memorie
   const { mem0, all } = newImports('pinned');
   await mem0({ id: '1', memory: 'Likes tea', user_id: 'pinned' });
   expect((await all()).map(({ id }) => id)).toEqual(['mem_a1d85e4d17ec6b6dc44a0f5d8a7197ba']);
+});
+
+test('counts a field with the name of a property of every object', async () => {
+  const { zep } = newImports();
+  const { stderr } = await zep({ uuid: 'e-1', content: 'In Bern', constructor: 'a builder' });
+  expect(stderr).toBe(`${imported(1)}Not imported: constructor: 1.\n`);
 });

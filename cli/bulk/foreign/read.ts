@@ -32,10 +32,11 @@ export async function readForeign(
     const message = `${inputName(path)} is not an export from ${format}.`;
     throw new CliError('other_format', message, 'To show the formats: memory import --help');
   }
-  const names: Record<string, string> = renamed[format];
+  // Not an object, which has names such as "constructor".
+  const names = new Map<string, string>(Object.entries(renamed[format]));
   const memories = found.map((item) => {
     if (!isObject(item)) return item;
-    const fields = Object.entries(item).map(([name, value]) => [names[name] ?? name, value]);
+    const fields = Object.entries(item).map(([name, value]) => [names.get(name) ?? name, value]);
     return toMemory(Object.fromEntries(fields), options);
   });
   const lost = [...losses].map(([what, count]) => `${what}: ${count}`).join(', ');
