@@ -153,7 +153,7 @@ function headersOf(settings: Settings, operation: Operation, options: Conditiona
     const { apiKey = '' } = settings;
     // The runtime's error for an invalid header would contain the key.
     if (!/^[!-~]+$/.test(apiKey)) {
-      const message = 'set apiKey or MEMORY_API_KEY; to create a key: memory keys create';
+      const message = 'set a valid apiKey or MEMORY_API_KEY; run memory keys create';
       throw new AuthenticationError(message, { code: 'unauthorized' });
     }
     all.set(names.authorization, `Bearer ${apiKey}`);

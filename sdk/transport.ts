@@ -105,9 +105,9 @@ function reasonOf(error: unknown): string {
   return cause ? reasonOf(cause) : String(message || (code ?? error)).trim();
 }
 
-/** Removes the API key after `Bearer `: a proxy's error page may contain the request's headers. */
+/** Removes the API key: a proxy's error page may contain the request's headers. */
 function redact(text: string, { headers }: ApiRequest): string {
-  const key = headers.get(names.authorization)?.slice(7);
+  const key = headers.get(names.authorization)?.replace('Bearer ', '');
   return key ? text.replaceAll(key, '[redacted]') : text;
 }
 

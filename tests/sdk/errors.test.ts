@@ -19,10 +19,18 @@ test('the API key does not appear in errors, events or the client itself', async
   expect(inspect(seen[0])).toContain('[redacted]');
 });
 
+test('credentials of another scheme than Bearer do not appear in errors', async () => {
+  const headers = { Authorization: 'secret of a proxy' };
+  using server = startFaultServer(json(500, { error: 'internal', message: headers.Authorization }));
+  const error = await failure(clientOf(server, { headers, maxRetries: 0 }).get('mem_1'));
+  expect(error.message).toBe('[redacted]');
+});
+
 test('the error for an API key that is not allowed in a header does not contain the key', async () => {
   const client = new sdk.MemoryClient({ apiKey: 'secret\nkey', baseUrl: 'http://127.0.0.1:1' });
   const error = await failure(client.get('mem_1'));
   expect(error).toBeInstanceOf(sdk.AuthenticationError);
+  expect(error.message).toContain('valid apiKey');
   expect(inspect(error, { depth: 20 })).not.toContain('secret');
 });
 
