@@ -10,7 +10,7 @@ const boundary = /[a-z][a-z\d](?=[A-Z][A-Za-z])|[A-Z](?=[A-Z][a-z]{2})/g;
  */
 export function withParts(text: string): string {
   if (!camelCase.test(text)) return text;
-  const words = text.match(/[A-Za-z\d]+/g) ?? [];
+  const words = text.match(/[\p{L}\p{M}\d]+/gu) ?? [];
   const split = words.filter((word) => word.length <= maxLength && camelCase.test(word));
   return [text, ...split.map((word) => word.replace(boundary, '$& '))].join(' ');
 }

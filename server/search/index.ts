@@ -18,7 +18,7 @@ const bytesPerIndex = 5 * 1024;
  * The version of stored indexes. It changes with their columns, and with everything that decides
  * which tokens a text has and into which chunks it is cut.
  */
-export const indexFormat = 7;
+export const indexFormat = 8;
 
 /** A memory in the index. Searches do not find a memory without chunks. */
 export type IndexedMemory = { id: string; createdAt: number; chunks: readonly IndexedChunk[] };

@@ -181,6 +181,10 @@ test('a word in camel case is found by its parts, and stays next to its neighbou
   for (const [query = '', ...ids] of [...firsts, ...others]) {
     expect([query, ask(query, texts).found.map(({ id }) => id)]).toEqual([query, ids]);
   }
+  const accented = ['Reads überGroßeDinge', 'Ein naïveBayesModel'];
+  for (const [query = '', ...ids] of [['große?', '0'], ['naïve?', '1'], ['ber?'], ['ve?']]) {
+    expect([query, ask(query, accented).found.map(({ id }) => id)]).toEqual([query, ids]);
+  }
   const { found } = ask('"GitHub Actions?"', [
     'He uses GitHub actions',
     'Actions of a GitHub user',

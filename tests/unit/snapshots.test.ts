@@ -33,12 +33,12 @@ test('the format changes with the tokens of a text and with the columns', () => 
     "Ana: I'd love a Café, ERR-4711!\nBen: 我喜欢北京 on 2024-05-01, running 1,000 km 👍",
     '"Dan": a quoted key',
     'Eva: one\nFay: two\nEva: three\nFay: four',
-    'getUserName: A sentence of a document. '.repeat(50),
+    'getUserName: A naïveBayesModel of a document. '.repeat(50),
     'user: Straße und Zürich?\nassistant: Example: step 1 tickets tiếng Việt กุ้งข้าว คน',
   );
   const digest = new Bun.CryptoHasher('sha256').update(index.toBytes()).digest('hex');
-  const known = '7ac63e208a9e6148286a69ec9adad87012de9412145fdcbe257819783f716aaf';
-  expect([indexFormat, digest]).toEqual([7, known]);
+  const known = '62acec70ae4748d2b777cfb2ca0ccb66c789d098d8ce0dc244bd4825efcce626';
+  expect([indexFormat, digest]).toEqual([8, known]);
 });
 
 test('an index is stored without the text of removed memories', () => {
