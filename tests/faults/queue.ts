@@ -1,8 +1,7 @@
 import type { Accepted } from '../../sdk/contract/ingest.ts';
-import type { Health } from '../../sdk/contract/status.ts';
 import type { Random } from '../support/random.ts';
 import { until } from '../support/until.ts';
-import { send, sendOrThrow } from './api.ts';
+import { isDrained, sendOrThrow } from './api.ts';
 import type { Figures, Harness, Run } from './harness.ts';
 import { auditQueue, type Owed } from './queue-audit.ts';
 import { createTarget, startsUp, type Target } from './target.ts';
@@ -42,7 +41,7 @@ async function run({ tier, variants, random, violations }: Run): Promise<Figures
   try {
     const owed = await fill(target, records[tier], random);
     const timing = { timeoutMs: endWithinMs[tier], what: 'an empty queue' };
-    await until(() => isEmpty(target), timing).catch((error) => violations.add(String(error)));
+    await until(() => isDrained(target), timing).catch((error) => violations.add(String(error)));
     const kills = await supervisor.stop();
     await target.stop();
     const found = auditQueue(target.path, owed, violations);
@@ -77,12 +76,6 @@ function keepKilling(target: Target): { stop(): Promise<number> } {
       return kills;
     },
   };
-}
-
-async function isEmpty(target: Target): Promise<boolean> {
-  await target.whenUp();
-  const health = await send(target, { method: 'GET', path: '/health' });
-  return health !== null && (JSON.parse(health.text) as Health).pending === 0;
 }
 
 async function fill(target: Target, count: number, random: Random): Promise<Map<string, Owed>> {
