@@ -41,6 +41,8 @@ export function startBacklog(options: {
   const users = createUserQueue();
   /** Users whose search has not found vectors of all memories come first. */
   const searched = createUserQueue();
+  /** Users whose memories could not be embedded since the last sweep. They do not come first. */
+  const failed = new Set<string>();
   const vectorsOf = createMemoryVectors();
   const work = createNotifier();
   /** Not interrupted by new work, so that a failing model is not asked after every write. */
@@ -73,6 +75,7 @@ export function startBacklog(options: {
 
   async function sweep(): Promise<void> {
     sweptAt = performance.now();
+    failed.clear();
     await check();
     const found = await storage.usersToEmbed({ limit: usersAtOnce });
     for (const user of found) users.add(user);
@@ -92,7 +95,8 @@ export function startBacklog(options: {
       lastFault = '';
       if (step !== 'none') queue.add(user);
     } catch (error) {
-      // Also if the user is searched: a text that the model refuses must not keep back the others.
+      // A text that the model refuses must not keep back the others.
+      failed.add(nameOf(user));
       users.add(user);
       throw error;
     }
@@ -150,6 +154,7 @@ export function startBacklog(options: {
     },
     /** Embeds the memories of this user before those of users who are not searched. */
     prefer(user: UserRef): void {
+      if (failed.has(nameOf(user))) return;
       searched.add(user);
       work.notify();
     },
@@ -188,13 +193,14 @@ function countOf(memories: readonly Prepared[]): number {
   return memories.flatMap(({ texts }) => texts).filter((text) => text !== null).length;
 }
 
+const nameOf = ({ projectId, userId }: UserRef) => `${projectId} ${userId}`;
+
 type UserQueue = ReturnType<typeof createUserQueue>;
 
 /** The users that are to be looked at, each once, projects in turn. */
 function createUserQueue() {
   const queue = new FairQueue<UserRef>();
   const queued = new Set<string>();
-  const nameOf = ({ projectId, userId }: UserRef) => `${projectId} ${userId}`;
   return {
     /** Returns false if there are too many. */
     add(user: UserRef): boolean {

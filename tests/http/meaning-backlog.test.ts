@@ -96,6 +96,27 @@ test('the many memories of a user who is searched get vectors before those of ot
   expect(texts().findLastIndex((text) => text.endsWith(userId))).toBeLessThan(200);
 });
 
+test('a text that the model refuses does not keep back others while its user is searched', async () => {
+  const [userId, other] = [newUser(), newUser()];
+  endpoint.fault = ({ input }) =>
+    input.some((text) => text.endsWith(userId)) ? new Response(null, { status: 429 }) : null;
+  await importMany(userId, 100);
+  const search = () => server.client.search({ userId, query: question });
+  await until(async () => {
+    await search();
+    return sent().some((text) => text.endsWith(userId));
+  });
+  await server.client.save({ userId: other, content: car });
+  await until(
+    async () => {
+      await search();
+      return sent().includes(car);
+    },
+    { timeoutMs: 20_000 },
+  );
+  await server.client.deleteAll({ userId });
+});
+
 /** Ingests records of one user together. */
 async function ingestMany(count: number) {
   const userId = newUser();
