@@ -89,6 +89,10 @@ export function startBacklog(options: {
   }
 
   async function embedNext(user: UserRef, queue: UserQueue): Promise<void> {
+    if (queue === searched && failed.has(nameOf(user))) {
+      users.add(user);
+      return;
+    }
     workedAt = performance.now();
     try {
       const step = await embedSome(user, memoriesAtOnce, 'background');
@@ -154,7 +158,6 @@ export function startBacklog(options: {
     },
     /** Embeds the memories of this user before those of users who are not searched. */
     prefer(user: UserRef): void {
-      if (failed.has(nameOf(user))) return;
       searched.add(user);
       work.notify();
     },

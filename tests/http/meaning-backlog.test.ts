@@ -106,13 +106,13 @@ test('a text that the model refuses does not keep back others while its user is 
     await search();
     return sent().some((text) => text.endsWith(userId));
   });
-  await server.client.save({ userId: other, content: car });
+  await server.client.save({ userId: other, content: other });
   await until(
     async () => {
       await search();
-      return sent().includes(car);
+      return sent().includes(other);
     },
-    { timeoutMs: 20_000 },
+    { timeoutMs: 40_000 },
   );
   await server.client.deleteAll({ userId });
 });
