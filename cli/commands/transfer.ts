@@ -1,7 +1,7 @@
 import { connect } from '../client/connect.ts';
 import { patientRequests } from '../client/patience.ts';
 import { addHelp, Option, type Parent } from '../commander.ts';
-import { usageError } from '../errors.ts';
+import { CliError, usageError } from '../errors.ts';
 import * as shared from '../options.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 import { memoriesOf, quoted, toJson } from '../terminal/text.ts';
@@ -29,6 +29,9 @@ export function addExport(program: Parent, term: Terminal): void {
         await term.stdout.write(lines);
         lines = '';
       }
+      // Otherwise, a service that repeats its cursor would fill the disk.
+      if (page.nextCursor === cursor)
+        throw new CliError('failed', 'the service returned a cursor twice');
       cursor = page.nextCursor;
     }
     await term.stdout.write(lines);

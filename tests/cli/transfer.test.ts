@@ -26,6 +26,12 @@ describe('memory export', () => {
   const last = json(200, { items: [{ ...importable('u'), id: 'mem_2' }], nextCursor: null });
   const busy = refusal(503, 'unavailable', { 'Retry-After': '0' });
 
+  test('ends if the service repeats a cursor', async () => {
+    using broken = startFaultServer(page);
+    const ran = await memory(['export', '--base-url', broken.url]);
+    expectRan(ran, 1, 'the service returned a cursor twice');
+  });
+
   test('continues at the same page if the service restarts meanwhile', async () => {
     using restarting = startFaultServer(page, busy, busy, busy, busy, last);
     const ran = await memory(['export', '--base-url', restarting.url]);
